@@ -29,6 +29,7 @@
 #include "moods.h"
 #include "noise.h"
 #include "races.h"
+#include "record/labels.h"
 #include "record/report.h"
 #include "run/runner.h"
 
@@ -52,6 +53,7 @@ struct Experiment {
   Words words;
   std::string figure;  ///< of the first flow, or the sum where it ends in _sum
   Gate gate = Gate::coverage;
+  Words load = {};  ///< of loads on other memory: what is measured, and the node that is loaded
 };
 
 const Words one_reader = {"--cpus", "0", "--threads", "1", "--kernels", "read", "--size", "256MiB"};
@@ -110,6 +112,16 @@ std::vector<Experiment> experiments() {
     add_reader(fmt::format("two speeds, dwell {}", dwell),
                {.telegraph = TelegraphNoise{0.6, *parse_duration(dwell)}}, ten, Gate::wrong);
   add_reader("drift of 5 % over the run", {.drift = DriftNoise{0.05, 9s}}, ten, Gate::wrong);
+  for (const char* measured : {"latency", "bandwidth"})
+    for (const char* node : {"0", "1"})
+      for (const char* tau : {"1ms", "100ms"})
+        all.push_back({fmt::format("neighbour, {}, load on node {}, tau {}", measured, node, tau),
+                       {.ar1 = Ar1Noise{*parse_duration(tau), 0.05}},
+                       "loaded",
+                       plus({"--pairs", "0:0", "--load-memory", "0,1"}, ten),
+                       "slowdown",
+                       Gate::coverage,
+                       {measured, node}});
   for (Experiment& one : all)
     if (std::ranges::find(one.words, "--visits") != one.words.end()) one.noise.rest = 950ms;
   return all;
@@ -130,8 +142,11 @@ Outcome run_once(const Experiment& experiment, const NoiseSpec& noise) {
     }
     return *expected;
   };
+  const bool loads = !experiment.load.empty();
   const Words words =
-      plus(experiment.words, {"--machine", "numa:1 core:2 pu:1", "--engine", "null", "--quiet"});
+      plus(experiment.words,
+           {"--machine", loads ? "numa:2(memory=17179869184) core:2 pu:1" : "numa:1 core:2 pu:1",
+            "--engine", "null", "--quiet"});
   auto parsed = parse_run(experiment.command, words);
   must(parsed);
   parsed->options.noise = noise_of(noise);
@@ -140,8 +155,13 @@ Outcome run_once(const Experiment& experiment, const NoiseSpec& noise) {
   const auto comm = make_single_comm();
   const auto report = run_benchmark(parsed->benchmark, parsed->options, *comm, hooks);
   must(report);
-  const Case& result = report->cases.front();
-  const Figure* const figure = experiment.figure.ends_with("_sum")
+  const auto found = std::ranges::find_if(report->cases, [&](const Case& one) {
+    return !loads ||
+           (label_of(one, "load") == "100%" &&
+            Words{label_of(one, "measured"), label_of(one, "load_memory")} == experiment.load);
+  });
+  const Case& result = *found;
+  const Figure* const figure = loads || experiment.figure.ends_with("_sum")
                                    ? find_total(result, experiment.figure)
                                    : find_figure(result.flows.front(), experiment.figure);
   if (figure == nullptr || !figure->estimate) {
@@ -158,6 +178,7 @@ bool is_time(const Experiment& experiment) { return experiment.command == "laten
 
 /// The speed that the figure should have found, 1 being full speed.
 double true_speed(const Experiment& experiment, const NoiseSpec& noise, double seconds) {
+  if (!experiment.load.empty()) return 1;  // both figures of the quotient have it
   SpeedOverTime speed(noise);
   if (noise.drift) return speed.mean_between(0, seconds * 1e9);
   // Blocks in which the thread was stopped are no part of a latency.
@@ -190,8 +211,8 @@ bool run(const Experiment& experiment, int replicates, bool wide) {
   const auto share = [&](int part, int all) { return static_cast<double>(part) / all; };
   const double covers = share(held, replicates - without);
   const double wrong = share(missed, replicates);
-  // Of so few a share says little.
-  const bool enough = converged >= replicates / 20;
+  // Of so few a share says little; and a quotient of two cases is not called converged.
+  const bool enough = experiment.load.empty() && converged >= replicates / 20;
   const double covers_converged = enough ? share(held_converged, converged) : 0.95;
   const double slack = wide ? 0.05 : 0;
   const auto within = [&](double value) { return value >= 0.93 - slack && value <= 0.97 + slack; };

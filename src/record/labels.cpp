@@ -280,6 +280,13 @@ std::optional<Estimate> estimate_of(const Case& one, const std::string& key) {
   return figure == nullptr ? std::nullopt : figure->estimate;
 }
 
+std::span<const double> visits_of(const Case& one, const std::string& key) {
+  if (!one.visits) return {};
+  for (const VisitValues& figure : one.visits->figures)
+    if (figure.key == key) return figure.values;
+  return {};
+}
+
 std::vector<FigureItem> figures_of(const Case& one) {
   std::vector<FigureItem> items;
   for (const Figure& figure : one.figures) items.push_back({&one, nullptr, nullptr, &figure});

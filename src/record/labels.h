@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,8 @@ std::string spaced(std::string label);
 /// over its measured flows.
 const Figure* figure_of(const ViewItem& item, const std::string& key);
 std::optional<Estimate> estimate_of(const Case& one, const std::string& key);
+/// Its value in each visit; empty where it has none.
+std::span<const double> visits_of(const Case& one, const std::string& key);
 
 /// Over all flows of a host, of several hosts the median of theirs. Absent where the case was not
 /// measured to its end.

@@ -561,12 +561,11 @@ Benchmark with_axes(Benchmark benchmark) {
   benchmark.add_options = [given, data](CLI::App& app) { add_options(*given, *data, app); };
   benchmark.parse_options = [given, axes, data](Benchmark& its) -> Expected<void> {
     *axes = TRY(parse_options(*given, *data));
+    its = *data;
+    its.given = axes;
     TRY(data->parse_options(its));
-    if (!axes->gpus) return {};
-    Benchmark changed = by_gpus(*data, *axes->gpus);
-    changed.given = axes;
-    set_hooks(changed, axes);
-    its = std::move(changed);
+    if (axes->gpus) its = by_gpus(its, *axes->gpus);
+    set_hooks(its, axes);
     return {};
   };
   set_hooks(benchmark, axes);

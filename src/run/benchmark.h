@@ -227,6 +227,8 @@ struct Benchmark {
   Hook<int(const RunReport&)> exit_code = {};
   /// How `numatlas survey` runs it on this machine; without one, it does not.
   Hook<SurveyPart(const Machine&)> survey = {};
+  /// The same of another question that it answers, by name: "neighbours".
+  std::vector<std::pair<std::string, Hook<SurveyPart(const Machine&)>>> more_surveys = {};
   std::optional<ReducedToHosts> reduced_to_hosts = {};
 
   /// The report as --format asks for it, to people with remarks.

@@ -93,13 +93,13 @@ CLI::Option* add_on_option(CLI::App& app, std::string& text, bool has_memory) {
   return rare(add_value(app, "--on", text, "WHERE", help))->group("Measurement");
 }
 
-Expected<std::optional<Gpus>> parse_on(const std::string& text) {
+Expected<std::optional<Gpus>> parse_on(const std::string& text, const char* option) {
   constexpr std::string_view word = "gpu:";
   if (text == "cpus") return std::optional<Gpus>();
   if (text == "gpus") return std::optional(Gpus{});
   if (text.starts_with(word) && text.size() > word.size())
-    return std::optional(TRY(parse_gpus(text.substr(word.size()), "--on")));
-  return fail_usage("--on", fmt::format("'{}' is neither CPUs nor GPUs", text),
+    return std::optional(TRY(parse_gpus(text.substr(word.size()), option)));
+  return fail_usage(option, fmt::format("'{}' is neither CPUs nor GPUs", text),
                     "write cpus, gpus or gpu:0");
 }
 

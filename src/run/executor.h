@@ -15,7 +15,8 @@ namespace numatlas {
 
 CLI::Option* add_on_option(CLI::App& app, std::string& text, bool has_memory);
 /// The GPUs that run it: empty: all; nullopt: CPUs do. Error (usage): it names neither.
-Expected<std::optional<std::vector<int>>> parse_on(const std::string& text);
+Expected<std::optional<std::vector<int>>> parse_on(const std::string& text,
+                                                   const char* option = "--on");
 
 /// The kernels of GPUs for these of CPUs: a mix of two reads to a write is triad, of one to one
 /// copy. Error (usage, naming `option`): a GPU has no such kernel.

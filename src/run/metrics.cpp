@@ -277,6 +277,11 @@ std::vector<Figure> sums_of(const Case& one, const RunReport& report) {
   return sums_over(one, [](const FlowResult&) { return true; });
 }
 
+std::vector<Figure> sums_of(const Case& one, const RunReport& report, bool of_load) {
+  if (!has_sums(report)) return {};
+  return sums_over(one, [=](const FlowResult& flow) { return flow.load == of_load; });
+}
+
 std::vector<HostTotals> host_sums_of(const Case& one, const RunReport& report) {
   if (!has_sums(report) || report.hosts.size() < 2) return {};
   std::vector<HostTotals> sums;

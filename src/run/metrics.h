@@ -42,6 +42,8 @@ std::vector<Figure> figures_of(const Flow& flow, const Trace& trace);
 /// over equal stretches of that time. "traffic_sum" only where it goes to memory. Nothing for
 /// serial runs.
 std::vector<Figure> sums_of(const Case& one, const RunReport& report);
+/// The same over the flows that load the memory, or over those that do not.
+std::vector<Figure> sums_of(const Case& one, const RunReport& report, bool of_load);
 
 /// The same of each host that has such flows, where there are several hosts.
 std::vector<HostTotals> host_sums_of(const Case& one, const RunReport& report);

@@ -31,11 +31,11 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   std::vector<SurveyItem> all;
-  const auto add = [&](const Benchmark& benchmark, bool on_gpus) {
-    SurveyPart part = !on_gpus            ? benchmark.survey(machine)
-                      : benchmark.by_gpus ? benchmark.by_gpus->survey(machine)
-                                          : SurveyPart{};
-    const std::string name = benchmark.name + (on_gpus ? "-gpus" : "");
+  const auto add = [&](const Benchmark& benchmark, const std::string& question,
+                       const Hook<SurveyPart(const Machine&)>& survey) {
+    SurveyPart part = survey(machine);
+    const std::string name = benchmark.name + (question.empty() ? "" : "-" + question);
+    const bool on_gpus = question == "gpus";
     if (part.worth <= 0 && part.reason.empty()) return;
     if (!options.only.empty() && !named(options.only, name)) return;
     if (named(options.without, name)) return;
@@ -51,14 +51,15 @@ std::vector<SurveyItem> candidates(const SurveyOptions& options, const Machine& 
     if (const auto own = options.words.find(name); own != options.words.end()) {
       item.full = own->second;
     } else if (cached && part.worth > 0 && benchmark.is_of_memory && !on_gpus) {
-      item.sooner = benchmark.survey(without_side_caches(machine)).words;
+      item.sooner = survey(without_side_caches(machine)).words;
       item.sooner.push_back("--ignore-side-caches");
     }
     all.push_back(std::move(item));
   };
   for (const Benchmark& benchmark : all_benchmarks()) {
-    add(benchmark, false);
-    add(benchmark, true);
+    add(benchmark, "", benchmark.survey);
+    for (const auto& [question, survey] : benchmark.more_surveys) add(benchmark, question, survey);
+    if (benchmark.by_gpus) add(benchmark, "gpus", benchmark.by_gpus->survey);
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const SurveyItem& a, const SurveyItem& b) { return a.worth > b.worth; });

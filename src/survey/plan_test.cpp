@@ -107,9 +107,11 @@ TEST(SurveyPlan, EveryPartCanBePlannedAndThinned) {
     const auto machine = read_recorded_machine(recorded + file);
     ASSERT_TRUE(machine) << file;
     for (const auto& benchmark : all_benchmarks()) {
-      for (const SurveyPart& part :
-           {benchmark.survey(*machine),
-            benchmark.by_gpus ? benchmark.by_gpus->survey(*machine) : SurveyPart{}}) {
+      std::vector<SurveyPart> parts{benchmark.survey(*machine)};
+      if (benchmark.by_gpus) parts.push_back(benchmark.by_gpus->survey(*machine));
+      for (const auto& [question, survey] : benchmark.more_surveys)
+        parts.push_back(survey(*machine));
+      for (const SurveyPart& part : parts) {
         if (part.worth == 0) continue;
         SurveyOptions options;
         options.machine = recorded + file;

@@ -153,7 +153,10 @@ std::optional<Knee> knee_of(const CaseGroup& curve) {
 }
 
 /// What loads the memory at a point, in B/s; 0 where nothing does.
-double load_rate_of(const Case& one) { return estimate_of(one, "bandwidth_sum").value_or(0).value; }
+double load_rate_of(const Case& one) {
+  const auto load = estimate_of(one, "load_sum");
+  return (load ? load : estimate_of(one, "bandwidth_sum")).value_or(0).value;
+}
 
 /// Whether the loaders moved what they were asked to: starved ones are no load of so many percent.
 bool reached_its_rate(const Case& one) {

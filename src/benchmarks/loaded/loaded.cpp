@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/add_once.h"
 #include "base/product.h"
@@ -21,6 +22,7 @@
 #include "base/units.h"
 #include "benchmarks/common.h"
 #include "benchmarks/loaded/curve.h"
+#include "benchmarks/loaded/neighbours.h"
 #include "benchmarks/on_gpus.h"
 #include "benchmarks/tail.h"
 #include "record/labels.h"
@@ -148,6 +150,8 @@ struct Options {
   std::string pairs_text = nearest_pairs;
   std::vector<double> rates;  ///< B/s; empty: parts of the peak
   TailOption tail;
+  loaded_neighbours::Options neighbours;
+  const CLI::App* app = nullptr;
 };
 
 Expected<std::vector<double>> parse_rates(const std::string& text) {
@@ -171,9 +175,8 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 }
 
 void add_options(Options& own, CLI::App& app) {
-  add_value(app, "--pairs", own.pairs_text, "nearest|all|local|PAIRS",
-            "CPU nodes with memory nodes: their own and the nearest of each other kind (nearest), "
-            "all, their own (local), or some such as 0:0,0:2\n"
+  add_value(app, "--pairs", own.pairs_text, "PAIRS",
+            "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all\n"
             "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
             "only if named");
   add_parsed(app, "--rates", own.rates, "", "RATES",
@@ -182,6 +185,8 @@ void add_options(Options& own, CLI::App& app) {
              parse_rates);
   rare(add_order_option(app, own.order));
   own.tail.add_to(app, true);
+  loaded_neighbours::add_options(own.neighbours, app);
+  own.app = &app;
 }
 
 /// The rate that was asked for.
@@ -190,12 +195,6 @@ std::vector<Figure> totals(const Case& visit, const RunReport&) {
   for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
   if (!(asked > 0)) return {};
   return {{"rate_asked", "B/s", asked, std::nullopt}};
-}
-
-Expected<void> parse(Options& own, Benchmark& benchmark) {
-  own.given = benchmark.given;
-  if (!own.rates.empty()) benchmark.refinement.time_parts.clear();  // nothing is refined
-  return {};
 }
 
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
@@ -246,18 +245,17 @@ NodeSet memories_of(const std::string& pairs, const PlanInput& input, NodeId cpu
   return nodes;
 }
 
-Expected<std::vector<Curve>> curves(const Options& own, const PlanInput& input) {
-  std::vector<Curve> curves;
+Expected<loaded_neighbours::NodePairs> pairs(const Options& own, const PlanInput& input) {
+  loaded_neighbours::NodePairs pairs;
   const NodeSet with_workers = worker_nodes(input);
   const NodeSet with_memory = memory_nodes(input);
   if (own.pairs_text == nearest_pairs || own.pairs_text == "all" || own.pairs_text == "local") {
     for (NodeId cpus : with_workers) {
       for (NodeId memory : memories_of(own.pairs_text, input, cpus))
-        curves.push_back(curve_of(input, cpus, memory));
+        pairs.emplace_back(cpus, memory);
     }
-    return curves;
+    return pairs;
   }
-  std::set<std::pair<NodeId, NodeId>> named;
   for (const std::string& word : words_of(own.pairs_text)) {
     const std::size_t colon = std::min(word.find(':'), word.size());
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
@@ -273,9 +271,15 @@ Expected<std::vector<Curve>> curves(const Options& own, const PlanInput& input) 
           ErrorKind::unavailable, "--pairs", fmt::format("no {} on node {}", what, node.value),
           fmt::format("nodes with {}: {}", what, nodes.empty() ? "none" : to_list(nodes)));
     }
-    if (named.emplace(cpus->front(), memory->front()).second)
-      curves.push_back(curve_of(input, cpus->front(), memory->front()));
+    add_once(pairs, {cpus->front(), memory->front()});
   }
+  return pairs;
+}
+
+Expected<std::vector<Curve>> curves(const Options& own, const PlanInput& input) {
+  std::vector<Curve> curves;
+  for (const auto& [cpus, memory] : TRY(pairs(own, input)))
+    curves.push_back(curve_of(input, cpus, memory));
   return curves;
 }
 
@@ -389,11 +393,35 @@ std::vector<View> views(const Options& own, const RunReport& report) {
   return views_of(tables, report);
 }
 
+Expected<void> parse(Options& own, Benchmark& benchmark) {
+  own.given = benchmark.given;
+  if (!own.neighbours.memory.empty()) {
+    for (const char* const option : {"--rates", "--tail", "--tail-group", "--order"})
+      if (own.app->count(option) > 0)
+        return fail_usage(option, "--load-memory measures without it", "leave one of them out");
+    return loaded_neighbours::use(
+        own.neighbours, [&own](const PlanInput& input) { return pairs(own, input); }, benchmark);
+  }
+  for (const char* const option : {"--load-cpus", "--load-on"})
+    if (own.app->count(option) > 0)
+      return fail_usage(option, "it says who loads another memory", "add --load-memory each");
+  if (!own.rates.empty()) benchmark.refinement.time_parts.clear();  // nothing is refined
+  return {};
+}
+
 /// A curve of each node's own memory.
 SurveyPart survey(const Machine&) {
   return {3,
           {"--pairs", "local"},
           {{"loads", {"load_kernel"}, 1, Keep::first}, {"nodes", {"cpu_node", "memory_node"}, 1}}};
+}
+
+/// What each memory's load does to the others.
+SurveyPart survey_neighbours(const Machine& machine) {
+  if (machine.usable_memory_nodes().size() < 2) return {};
+  return {1,
+          {"--pairs", "local", "--load-memory", "each"},
+          {{"loads", {"load_memory"}, 2}, {"nodes", {"cpu_node", "memory_node"}, 2}}};
 }
 
 }  // namespace
@@ -403,14 +431,15 @@ Benchmark make() {
   return {
       .name = "loaded",
       .help = {.summary = "memory latency under increasing load",
-               .description = "One worker of a node chases pointers while the node's other CPUs "
-                              "load the same memory: idle, at fractions of the peak, and at the "
-                              "peak. These keep their rates by the clock; the load shown is what "
-                              "they reached.",
+               .description =
+                   "One worker of a node chases pointers while the node's other CPUs load the "
+                   "memory: idle, at parts of the peak, and at the peak. The load shown "
+                   "is what they reached.",
                .examples = {{"The bandwidth-latency curve of each node's own memory",
                              "numatlas loaded --pairs local"},
-                            {"The memory of CXL node 2 under three reads to a write",
-                             "numatlas loaded --cpus node:0 --pairs 0:2 --mix 3:1"}}},
+
+                            {"What a load on each memory does to all the others",
+                             "numatlas loaded --load-memory each"}}},
       .options = {.refused = refused_by_node_pairs("loaded", "--pairs names the nodes"),
                   .shown = {"--strict"},
                   .time = {"10s", true}},
@@ -429,7 +458,8 @@ Benchmark make() {
                   .of_kernels = false,
                   .later = with(parts_of_peaks)}},
       .by_gpus = ByGpus{.change = by_gpus,
-                        .cpu_options = {"--pairs", "--rates", "--tail", "--tail-group", "--order"},
+                        .cpu_options = {"--pairs", "--rates", "--tail", "--tail-group", "--order",
+                                        "--load-memory", "--load-cpus", "--load-on"},
                         .flows = 2},
       .add_options = with(add_options),
       .parse_options = with(parse),
@@ -450,6 +480,7 @@ Benchmark make() {
            .conclude = with(conclude)},
       .shown = {.warnings = curve_warnings, .views = with(views), .facts = loaded_facts},
       .survey = survey,
+      .more_surveys = {{"neighbours", survey_neighbours}},
   };
 }
 

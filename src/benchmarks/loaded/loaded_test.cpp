@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -150,6 +151,25 @@ TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {
   }
   EXPECT_THAT(pairs_of(testing::sure_plan("loaded", {}, machine)),
               ElementsAre("0:0", "0:2", "1:1", "1:3"));
+}
+
+TEST(Loaded, NeighboursHaveTheSameVictimsWhateverLoads) {
+  const auto plan = testing::sure_plan("loaded", {"--pairs", "local", "--load-memory", "each"},
+                                       "numa:2(memory=17179869184) core:4 pu:1");
+  std::set<std::vector<int>> victims;
+  for (const PlannedCase& planned : plan) {
+    if (label_of(planned.head, "victim") != "0:0" ||
+        label_of(planned.head, "measured") != "bandwidth")
+      continue;
+    std::vector<int> its;
+    for (const Flow& flow : planned.scenario.flows) {
+      if (flow.role == Role::measured) its.push_back(flow.worker);
+      EXPECT_TRUE(flow.role == Role::measured || flow.worker > 1)
+          << planned.head.name << ": a load takes a core that is measured";
+    }
+    victims.insert(its);
+  }
+  EXPECT_THAT(victims, ElementsAre(ElementsAre(0, 1)));
 }
 
 TEST(Loaded, ThePartsOfThePeakFollowFromIt) {

@@ -58,15 +58,6 @@ bool is_search(const Case& one) { return has_weights(one) && !is_final(one); }
 /// A point of the final round that could turn out to be the best.
 bool is_candidate(const Case& one) { return has_weights(one) && is_final(one); }
 
-/// Of each visit, in B/s.
-std::span<const double> visits_of(const Case& one) {
-  if (!one.visits) return {};
-  for (const VisitValues& figure : one.visits->figures) {
-    if (figure.key == "bandwidth_sum") return figure.values;
-  }
-  return {};
-}
-
 /// Points of the final round that could have turned out to be the best.
 std::size_t candidates_beside(const RunReport& report, const Case& other) {
   const auto is_another = [&](const Case& one) { return &one != &other && is_candidate(one); };
@@ -199,7 +190,8 @@ std::optional<Estimate> gain_of(const RunReport& report, const Case& best, const
   if (!its || !others) return std::nullopt;
   if (is_final(best) && is_final(other)) {
     const auto pairs =
-        ratio_of_pairs(visits_of(best), visits_of(other), candidates_beside(report, other));
+        ratio_of_pairs(visits_of(best, "bandwidth_sum"), visits_of(other, "bandwidth_sum"),
+                       candidates_beside(report, other));
     if (pairs) return pairs;
   }
   return ratio_of(*its, *others);

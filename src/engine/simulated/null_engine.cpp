@@ -47,6 +47,8 @@ constexpr std::int64_t clock_cost_ns = 1000;
 // Where truth is at stake, it is as little as that of a real one.
 constexpr std::int64_t true_clock_cost_ns = 10;
 
+// What all of a load adds to the time of who uses the same memory, and another one, in parts of it.
+constexpr double slower_same = 1.5, slower_other = 0.25;
 // How many times as long a load that is held to a rate takes.
 constexpr double paced_gaps = 1.06;
 
@@ -233,18 +235,22 @@ CpuId NullEngine::cpu_of(int worker) const {
 
 /// How much longer a load takes among the scenario's other flows.
 double NullEngine::queueing(const Scenario& scenario, const Flow& flow) const {
-  if (!traits_of(flow.kernel).chases_on_cpu()) return 1;
+  const bool chases = traits_of(flow.kernel).chases_on_cpu();
+  if (!chases && (flow.role == Role::load || on_gpu(flow.kernel))) return 1;
   const double under_way = simulated_step(flow.kernel, scenario.flows.size()).under_way;
-  if (under_way > 1) return std::max(1.0, under_way / most_misses);
+  if (chases && under_way > 1) return std::max(1.0, under_way / most_misses);
   double asked = 0;
   double most = 0;
+  bool same = false;
   for (const Flow& other : scenario.flows) {
     if (other.role != Role::load || traffic_per_step(other.kernel).counted() == 0) continue;
     asked += std::min(memory_rate, other.rate.value_or(memory_rate * 1e9) * 1e-9);
     most += memory_rate;
+    const MemoryPlacement& its = (other.source ? *other.source : other.region).placement;
+    same = same || other.region.placement == flow.region.placement || its == flow.region.placement;
   }
   // Flat at first and steep at the end, as queues are.
-  return most > 0 ? 1 + 1.5 * std::pow(asked / most, 4) : 1;
+  return most > 0 ? 1 + (same ? slower_same : slower_other) * std::pow(asked / most, 4) : 1;
 }
 
 /// Of a line from the flow's CPU to that of one that shares its memory.
