@@ -5,6 +5,7 @@
 //   bench_published            a few seconds; docs/published.md has what it prints
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -43,14 +44,27 @@ RunHead run_of(const PublishedRow& row) {
   machine.cpu_model = row.processor;
   machine.hypervisor = "KVM";
   machine.identity.provider = row.provider;
-  machine.cpus.resize(static_cast<std::size_t>(row.cpus.value_or(1)));
+  const int cpus = row.cpus.value_or(1);
+  CpuSet all;
+  for (int id = 0; id < cpus; ++id) {
+    Cpu& cpu = machine.cpus.emplace_back();
+    cpu.id = CpuId{id};
+    if (row.threads_per_core) cpu.core = id / *row.threads_per_core;
+    all.insert(cpu.id);
+  }
+  if (row.cache_mib)
+    machine.caches.push_back(
+        {3, "unified", Bytes{static_cast<std::uint64_t>(*row.cache_mib) * mib}, std::nullopt, all});
   if (row.gpu.empty()) return run;
   constexpr double speeds[] = {2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
   Gpu& gpu = machine.gpus.emplace_back();
   gpu.index = 0;
   gpu.name = row.gpu;
-  const double speed = speeds[*row.link_generation - 1];
-  gpu.path.push_back({"", PciLink{speed, speed, row.link_width, 16}});
+  const auto speed = [&](int generation) { return speeds[generation - 1]; };
+  // As sysfs says it: the most is of the GPU alone.
+  gpu.path.push_back({"", PciLink{speed(*row.link_generation),
+                                  speed(row.gpu_link_generation.value_or(*row.link_generation)),
+                                  row.link_width, row.gpu_link_width}});
   return run;
 }
 
@@ -64,9 +78,9 @@ Normal::Verdict judged(const PublishedRow& row, const PublishedFigure& figure, d
   RunHead run = run_of(row);
   const bool lower = figure.unit.better() == Better::lower;
   const double value = lower ? figure.middle() / (1 - loss) : figure.middle() * (1 - loss);
-  std::optional<Estimate> reads;
+  AllReads reads;
   if (row.gpu.empty())
-    reads = Estimate(value);
+    reads.rate = Estimate(value);
   else
     run.facts = {{fact_of(figure.key), {{"gpu", "0"}}, "", figure.unit, Estimate(value), "", ""}};
   if (!row.gpu.empty() && run.facts.front().key == "gpu_copy_rate")
@@ -81,7 +95,8 @@ void count(const PublishedRow& row, const PublishedFigure& figure, const Publish
   one.known += judged(row, figure, 0, with) != Normal::Verdict::none ? 1 : 0;
   for (std::size_t i = 0; i < std::size(losses); ++i) {
     const auto verdict = judged(row, figure, losses[i], without);
-    if (i == 0) one.judged += verdict != Normal::Verdict::none ? 1 : 0;
+    if (i == 0 && verdict == Normal::Verdict::none) return;  // nor with a loss
+    if (i == 0) ++one.judged;
     one.low[i] += verdict == Normal::Verdict::low ? 1 : 0;
   }
 }

@@ -130,6 +130,7 @@ struct Rows : RunHead {
   std::vector<Identity> identities;      ///< by host; empty: nothing is known of them
   std::vector<Row> rows;
   std::vector<Normal> normal{};  ///< filled by those who judge by it
+  std::string machine_type{};    ///< that its survey was told (--machine-type)
 
   bool is_unreliable() const { return trust == "unreliable"; }
   std::string why_incomplete() const {

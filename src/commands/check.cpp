@@ -73,7 +73,10 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   TextStyle style = options.style;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
-  return text_in(options.format, shown, style) + (for_people ? judged_against_text(report) : "");
+  const std::string text = text_in(options.format, shown, style);
+  if (!for_people) return text;
+  // In Markdown a line below a list is of its last item.
+  return text + (options.format == "markdown" ? "\n" : "") + judged_against_text(report);
 }
 
 /// What was read, also below a folder, is not written over.
@@ -145,8 +148,9 @@ Expected<int> run_check(const CheckOptions& options) {
     rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
   }
   if (options.since == "now") rule.now = std::time(nullptr);
-  const Published published = TRY(published_with(options.published, options.machine_type));
+  Published published = TRY(published_with(options.published, options.machine_type));
   Results results = TRY(read_results(options.paths, [&](Rows& run) {
+    if (options.machine_type.empty()) published.machine_type = run.machine_type;
     run.normal = judge_figures(run, all_reads_of(run), published);
     std::erase_if(run.rows, [&](const Row& row) {
       return row.level == RowLevel::flow ||
@@ -205,7 +209,8 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
                  "the cloud's name of the machine, where its firmware names no cloud: its figures "
                  "are held against those of other machines there"));
   rare(add_value(app, "--published", options->published, "FILE",
-                 "also hold figures against this table of your own (data/README.md has its form)"));
+                 "also hold figures against this table of your own (`numatlas export published` "
+                 "prints one)"));
   options->slow.add_to(app);
   add_value(app, "--metric", options->metric, "NAME",
             "judge only this figure, such as latency or bandwidth_sum");
@@ -231,9 +236,11 @@ Command check_command() {
       .summary = "find slow hosts in stored results of any command",
       .listing = {Topic::judge},
       .description =
-          "Exit code 1: the newest run of a host is slow, slower than its earlier ones, or misses "
-          "what is expected of it. Exit code 9: none is, but a host could not be "
-          "judged, or its newest run is unreliable or incomplete.",
+          "Exit code 1: the newest run of a host is slow, slower than its earlier ones, LOW, or "
+          "misses what is expected of it. Exit code 9: none is, but a host could not be "
+          "judged, or its newest run is unreliable or incomplete. \"Is it normal?\" holds figures "
+          "against what others published of such machines and GPUs: LOW is below 85 % of the "
+          "lowest of them.",
       .examples = {{"Each host measured itself every night: which is slow, which became slower?",
                     "numatlas check results"},
                    {"Is this host what was bought?",

@@ -295,49 +295,86 @@ Expected<void> judge_expected(const std::vector<Expectation>& all,
   return {};
 }
 
-/// Figures of hosts beside what others published of such machines, as their cases say it.
-/// `alone`: nothing else was asked for (--expect).
-void judge_normal(const std::vector<const Rows*>& newest, bool alone, Hosts& hosts) {
-  for (const Rows* run : newest) {
+/// A figure beside what others published, with the run that it is of.
+struct Beside {
+  const Rows* run = nullptr;
+  const Normal* normal = nullptr;
+};
+
+/// Of each host and figure the newest that has a verdict, else the newest: a later run with other
+/// options, which could not be judged, hides nothing of the time before it up to this age.
+std::vector<Beside> newest_beside(const std::vector<Rows>& all, std::int64_t max_age) {
+  std::vector<const Rows*> runs;
+  for (const Rows& run : all) runs.push_back(&run);
+  std::ranges::stable_sort(runs, std::greater<>(), &Rows::started);
+  std::vector<Beside> chosen;
+  std::map<std::tuple<std::string, std::string, bool>, std::size_t> places;
+  for (const Rows* run : runs) {
     for (const Normal& one : run->normal) {
-      const std::string& name = run->hosts.front();
-      Host& host = hosts.at(name);
-      Case& beside = host.normal.emplace_back();
-      beside.name = name + " " + one.what;
-      beside.kernel = "";
-      beside.labels = {{"finding", finding::normal},
-                       {"host", name},
-                       {"of_command", run->command},
-                       {"metric", one.what},
-                       {"verdict", to_text(one.verdict)},
-                       {"against", one.group},
-                       {"reason", one.reason},
-                       {"evidence", to_text(one)},
-                       {"remark", one.source}};
-      const auto known = [&](double value) {
-        return one.count > 0 ? std::optional(value) : std::nullopt;
-      };
-      Figure value{"value", one.unit, one.value, std::nullopt};
-      beside.figures = {std::move(value),
-                        plain_figure("others", "", static_cast<double>(one.count)),
-                        plain_figure("others_median", one.unit, known(one.median)),
-                        plain_figure("others_lowest", one.unit, known(one.low)),
-                        plain_figure("others_highest", one.unit, known(one.high)),
-                        plain_figure("limit", one.unit, one.limit)};
-      if (one.verdict == Normal::Verdict::none) continue;
-      host.held_against.insert(against::known.figure);
-      if (alone) {
-        host.judged = true;
-        host.unjudged.clear();
+      const auto [place, is_first] = places.try_emplace(
+          {run->hosts.front(), one.what, is_null_engine(run->engine)}, chosen.size());
+      if (is_first) {
+        chosen.push_back({run, &one});
+        continue;
       }
-      if (one.verdict == Normal::Verdict::ok) continue;
-      Row row;
-      row.command = run->command;
-      row.name = row.figure = one.what;
-      row.unit = one.unit;
-      host.findings.push_back(finding_of(finding::low, name, row, one.value.value, *one.limit,
-                                         {.against = one.against, .more = to_text(one)}));
+      Beside& newer = chosen[place->second];
+      const bool is_open = newer.normal->verdict == Normal::Verdict::none;
+      const auto then = unix_seconds(run->started), last = unix_seconds(newer.run->started);
+      const bool is_young = !then || !last || *last - *then <= max_age;
+      if (is_open && is_young && one.verdict != Normal::Verdict::none) newer = {run, &one};
     }
+  }
+  return chosen;
+}
+
+/// Figures of hosts beside what others published of such machines, as their cases say it.
+/// They judge a host where nothing else was asked for (--expect).
+void judge_normal(const std::vector<Rows>& runs, const CheckRule& rule, Hosts& hosts) {
+  const bool alone = rule.expected.empty();
+  const auto max_age = rule.max_age.value_or(CheckRule::usual_age);
+  for (const auto& [run, normal] : newest_beside(runs, max_age)) {
+    const Normal& one = *normal;
+    const std::string& name = run->hosts.front();
+    Host& host = hosts.at(name);
+    Case& beside = host.normal.emplace_back();
+    beside.name = name + " " + one.what;
+    beside.kernel = "";
+    beside.labels = {{"finding", finding::normal},
+                     {"host", name},
+                     {"of_command", run->command},
+                     {"metric", one.what},
+                     {"verdict", to_text(one.verdict)},
+                     {"against", one.group},
+                     {"reason", one.reason},
+                     {"evidence", to_text(one)},
+                     {"remark", one.source}};
+    const auto known = [&](double value) {
+      return one.count > 0 ? std::optional(value) : std::nullopt;
+    };
+    Figure value{"value", one.unit, one.value, std::nullopt};
+    beside.figures = {std::move(value),
+                      plain_figure("others", "", static_cast<double>(one.count)),
+                      plain_figure("others_median", one.unit, known(one.median)),
+                      plain_figure("others_lowest", one.unit, known(one.low)),
+                      plain_figure("others_highest", one.unit, known(one.high)),
+                      plain_figure("limit", one.unit, one.limit)};
+    if (one.verdict == Normal::Verdict::none) {
+      if (is_null_engine(run->engine) && !host.judged)
+        add_once(host.unjudged, Unjudged{"", "made by the null engine", "simulated"});
+      continue;
+    }
+    host.held_against.insert(against::known.figure);
+    if (alone) {
+      host.judged = true;
+      host.unjudged.clear();
+    }
+    if (one.verdict == Normal::Verdict::ok) continue;
+    Row row;
+    row.command = run->command;
+    row.name = row.figure = one.what;
+    row.unit = one.unit;
+    host.findings.push_back(finding_of(finding::low, name, row, one.value.value, *one.limit,
+                                       {.against = one.against, .more = to_text(one)}));
   }
 }
 
@@ -637,7 +674,7 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
     if (two && (!groups || two->apart > groups->apart)) groups = two;
   }
   TRY(judge_expected(rule.expected, newest, hosts));
-  if (rule.metric.empty()) judge_normal(newest, rule.expected.empty(), hosts);
+  if (rule.metric.empty()) judge_normal(results.runs, rule, hosts);
   RunReport notes;  // of hosts that measured
   mark_old(rule, hosts);
   note_hosts(checks, &CommandCheck::old_hosts,

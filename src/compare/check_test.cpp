@@ -121,6 +121,13 @@ TEST(Check, WhatOthersPublishedOfSuchMachines) {
   EXPECT_EQ(found.answer, "LOW 1 of 1: n1 (read -3.2 %); 0 not judged");
   EXPECT_EQ(label_of(findings(found, "n1").at(0), "against"), "machines like it");
   EXPECT_EQ(label_of(findings(found, "n1").at(1), "verdict"), "LOW");
+  Rows other = run_on("n1", {300e9}, 11);
+  other.normal = {one};
+  EXPECT_EQ(checked({run, other}).answer, "OK: 1 host, not slow; 0 not judged");
+  other.normal.front().verdict = Normal::Verdict::none;
+  EXPECT_THAT(checked({run, other}).answer, HasSubstr("LOW 1 of 1")) << "hidden by other options";
+  other.started = day(20);
+  EXPECT_THAT(checked({run, other}).answer, HasSubstr("NOT JUDGED")) << "long ago";
   run.normal.front().verdict = Normal::Verdict::none;
   EXPECT_EQ(not_judged(checked({run})), 1U) << "a range is no verdict";
   CheckRule latency;

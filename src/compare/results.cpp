@@ -80,9 +80,16 @@ Expected<void> add_survey(const json& value, Results& stored) {
   const auto results = value.find("results");
   if (results == value.end() || !results->is_array())
     return fail(ErrorKind::usage, "field 'results' is missing, or no array", name_results);
-  for (std::size_t i = 0; i < results->size(); ++i)
+  const auto words = value.find("arguments");
+  const std::string type =
+      words != value.end() && words->is_array() && std::ranges::all_of(*words, &json::is_string)
+          ? option_of(*words, "--machine-type")
+          : "";
+  for (std::size_t i = 0; i < results->size(); ++i) {
     if (const auto added = add_run((*results)[i], stored); !added)
       return fail(about(fmt::format("results[{}]", i), added.error()));
+    stored.runs.back().machine_type = type;
+  }
   if (!value.contains("complete") || value["complete"] != false) return {};
   stored.notes.push_back(
       fmt::format("{}: the {} did not run to completion", stored.file, stored.command));
@@ -129,6 +136,12 @@ bool is_other_document(const std::string& path) {
   if (command == "check" || command == "compare") return true;
   return !value.contains("results") && !value.contains("cases") && !value.contains("scenarios") &&
          command != "stream";
+}
+
+/// The machine of a survey, which it writes into its folder.
+bool is_beside_survey(const fs::path& file) {
+  std::error_code code;
+  return file.filename() == "topology.json" && fs::exists(file.parent_path() / "survey.json", code);
 }
 
 constexpr const char* compressed_ends[] = {".gz", ".xz", ".zst", ".bz2"};
@@ -273,15 +286,16 @@ Expected<void> add_below(const std::string& option, const std::string& folder, R
     const std::string& file = files[i];
     auto& stored = all[i];
     if (stored &&
-        std::ranges::any_of(stored->runs, [](const Rows& run) { return run.started.empty(); }))
+        std::ranges::any_of(stored->runs, [](const Rows& run) { return run.started.empty(); })) {
       results.broken.push_back(
           Error{ErrorKind::usage, "does not record when it ran", "", printable(file)});
-    else if (stored)
+    } else if (stored) {
       add(*std::move(stored), results);
-    else if (is_other_document(file))
-      results.unrelated.push_back(printable(file));
-    else
+    } else if (!is_other_document(file)) {
       results.broken.push_back(stored.error());
+    } else if (!is_beside_survey(file)) {
+      results.unrelated.push_back(printable(file));
+    }
   }
   return {};
 }

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/add_once.h"
+
 namespace numatlas {
 namespace {
 
@@ -51,10 +53,9 @@ const Machine* machine_of(const ExportInput& input) {
 }
 
 std::vector<std::string> caveats_of(const ExportInput& input) {
-  std::vector<std::string> caveats = input.stored.notes;
-  const auto add = [&](const std::string& text) {
-    if (std::find(caveats.begin(), caveats.end(), text) == caveats.end()) caveats.push_back(text);
-  };
+  std::vector<std::string> caveats;
+  const auto add = [&](const std::string& text) { add_once(caveats, text); };
+  for (const std::string& note : input.stored.notes) add(note);
   for (const Rows& run : input.stored.runs) {
     if (is_null_engine(run.engine)) add("made by the null engine: no measurements");
     std::vector<std::pair<std::string, CpuUse>> by_host;

@@ -240,8 +240,8 @@ TEST(ExportPublished, ARowWithoutTheHost) {
 # source: https://example.org/survey.json
 # date: 2026-11
 # licence: facts
-processor,sockets,cores,channels,mts,virtual,read_gb_s,latency_ns,conditions
-Xeon Platinum 8480+,2,,,,,490.0,94.6,"numatlas 9.8.7, all CPUs"
+processor,sockets,cores,channels,mts,virtual,program,read_gb_s,latency_ns,conditions
+Xeon Platinum 8480+,2,,,,,numatlas,490.0,94.6,"numatlas 9.8.7, all CPUs"
 )");
   EXPECT_THAT(exported->text, Not(HasSubstr("node7")));
   const auto rows = parse_published(exported->text, "row");
@@ -256,11 +256,16 @@ Xeon Platinum 8480+,2,,,,,490.0,94.6,"numatlas 9.8.7, all CPUs"
     slot.configured_speed = 4400e6;
     guest.memory_slots.slots.push_back(slot);
   }
+  EXPECT_THAT(full_hint(form("published").write(input).error()), HasSubstr("--machine-type NAME"));
+  guest.hypervisor = "";
+  EXPECT_THAT(form("published").write(input)->text, HasSubstr("\nXeon Platinum 8480+,2,,1,4400,"));
+  guest.hypervisor = "KVM";
+  input.stored.runs.back().machine_type = "m7i.4xlarge";
   EXPECT_THAT(form("published").write(input)->text,
-              HasSubstr("\nXeon Platinum 8480+,2,,1,4400,yes,"));
+              HasSubstr("\naws,m7i.4xlarge,Xeon Platinum 8480+,16,"));
   guest.identity = {"", "", "", "Amazon EC2 m5.large", "aws"};
   const std::string cloud = form("published").write(input)->text;
-  EXPECT_THAT(cloud, HasSubstr("\naws,m5.large,Xeon Platinum 8480+,16,490.0,94.6,"));
+  EXPECT_THAT(cloud, HasSubstr("\naws,m5.large,Xeon Platinum 8480+,16,1,210,numatlas,490.0,94.6,"));
   EXPECT_TRUE(parse_published(cloud, "row"));
 }
 

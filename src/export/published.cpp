@@ -13,6 +13,7 @@
 #include "machine/identity.h"
 #include "processors/processor.h"
 #include "published/expected.h"
+#include "published/normal.h"
 
 namespace numatlas {
 namespace {
@@ -59,34 +60,55 @@ std::string machine_type_of(const Identity& identity) {
 }
 
 Expected<Exported> export_published(const ExportInput& input) {
-  const auto reads = first_reads(input.stored.runs);
-  if (!reads)
+  const Rows* const found = first_with_reads(input.stored.runs);
+  if (found == nullptr)
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "has no reads of all CPUs of one host",
                       "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
-  const Rows& run = *reads->run;
+  const Rows& run = *found;
+  if (is_null_engine(run.engine))
+    return fail_about(ErrorKind::unavailable, input.stored.file,
+                      "was made by the null engine, which measures nothing",
+                      "`numatlas survey` without --engine measures");
+  const double rate = all_reads_of(run).rate->value;
   const Machine& machine = run.machines.front();
   const Sockets sockets = sockets_of(machine);
   const std::string conditions = cell("numatlas " + run.version + ", all CPUs"),
-                    read = fmt::format("{:.1f}", reads->rate.value * 1e-9);
+                    read = fmt::format("{:.1f}", rate * 1e-9);
   const auto idle = idle_latency(input);
   const std::string latency = idle ? fmt::format("{:.1f}", *idle * 1e9) : "";
   std::vector<std::string> columns, cells;
-  if (!machine.identity.provider.empty()) {
-    columns = {"provider", "machine", "processor", "cpus"};
-    cells = {cell(machine.identity.provider), cell(machine_type_of(machine.identity)),
-             cell(processor_name(machine.cpu_model)), std::to_string(machine.cpus.size())};
+  const auto number = [](const std::optional<int>& value) {
+    return value ? std::to_string(*value) : "";
+  };
+  Published published;
+  published.machine_type = run.machine_type;
+  const std::string provider = provider_of(machine, published);
+  if (!provider.empty()) {
+    const std::string type = machine_type_of(machine.identity);
+    columns = {"provider", "machine", "processor", "cpus", "threads_per_core", "cache_mib"};
+    cells = {cell(provider),
+             cell(type.empty() ? run.machine_type : type),
+             cell(processor_name(machine.cpu_model)),
+             std::to_string(machine.cpus.size()),
+             number(threads_per_core(machine)),
+             number(caches_in_mib(machine))};
+  } else if (is_virtual(machine)) {
+    return fail_about(ErrorKind::unavailable, input.stored.file,
+                      "is of a virtual machine whose firmware names no cloud, so that nobody could "
+                      "tell what its figures are of",
+                      "`numatlas survey --machine-type NAME` says what it is");
   } else {
     columns = {"processor", "sockets", "cores", "channels", "mts", "virtual"};
     const bool by_core = machine.arch == "aarch64" && sockets.cores;  // named by their core
     cells = {cell(processor_name(machine.cpu_model)), std::to_string(sockets.count),
-             by_core ? std::to_string(*sockets.cores) : ""};
+             by_core ? number(sockets.cores) : ""};
     const auto modules = module_cells(machine.memory_slots, sockets.count);
     cells.insert(cells.end(), modules.begin(), modules.end());
     cells.emplace_back(is_bare_metal(machine) ? "" : "yes");
   }
-  columns.insert(columns.end(), {"read_gb_s", "latency_ns", "conditions"});
-  cells.insert(cells.end(), {read, latency, conditions});
+  columns.insert(columns.end(), {"program", "read_gb_s", "latency_ns", "conditions"});
+  cells.insert(cells.end(), {"numatlas", read, latency, conditions});
   Exported exported{
       fmt::format("# name: own figures\n# source: https://example.org/survey.json\n"
                   "# date: {}\n# licence: facts\n{}\n{}\n",

@@ -1,6 +1,7 @@
 #include "published/expected.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <regex>
@@ -56,21 +57,14 @@ std::optional<PeakRate> peak_of_modules(const MemorySlots& slots) {
 
 constexpr const char* measures_reads = "bandwidth";
 
-/// Whether it was asked for what published reads are: all workers at once, each on its own node's
-/// memory, with the pages that are fastest.
-bool reads_as_others_do(const Rows& run) {
-  for (std::size_t at = 1; at < run.arguments.size(); ++at) {
-    const std::string& word = run.arguments[at];
-    const std::size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    const std::string value = equals != std::string::npos     ? word.substr(equals + 1)
-                              : at + 1 < run.arguments.size() ? run.arguments[at + 1]
-                                                              : "";
-    if (name == "--serial" || (name == "--pages" && value == "base") ||
-        (name == "--memory" && value != "local" && value != "inherit"))
-      return false;
-  }
-  return true;
+/// Why it is not what published reads are: all workers at once, each on its own node's memory, with
+/// the pages that are fastest. "" where it is.
+std::string why_other_reads(const RunHead& run) {
+  if (std::ranges::find(run.arguments, "--serial") != run.arguments.end())
+    return "each worker alone (--serial)";
+  if (option_of(run.arguments, "--pages") == "base") return "base pages";
+  const std::string memory = option_of(run.arguments, "--memory");
+  return memory.empty() || memory == "local" || memory == "inherit" ? "" : "memory of " + memory;
 }
 
 /// Whether each core of its one host had a worker.
@@ -98,6 +92,31 @@ std::string processor_name(const std::string& cpu_model) {
   return printable(trim(name));
 }
 
+std::optional<int> threads_per_core(const Machine& machine) {
+  std::map<int, int> threads;
+  for (const Cpu& cpu : machine.cpus) {
+    if (!cpu.core) return std::nullopt;
+    ++threads[*cpu.core];
+  }
+  if (threads.empty()) return std::nullopt;
+  const int first = threads.begin()->second;
+  const bool alike =
+      std::ranges::all_of(threads, [&](const auto& one) { return one.second == first; });
+  return alike ? std::optional(first) : std::nullopt;
+}
+
+std::optional<int> caches_in_mib(const Machine& machine) {
+  std::set<const Cache*> seen;
+  double bytes = 0;
+  for (const Cpu& cpu : machine.cpus) {
+    const Cache* const cache = machine.last_level_cache_of(cpu.id);
+    if (cache == nullptr) return std::nullopt;
+    if (seen.insert(cache).second) bytes += static_cast<double>(cache->size.value);
+  }
+  const int all = static_cast<int>(std::lround(bytes / mib));
+  return all > 0 ? std::optional(all) : std::nullopt;
+}
+
 std::optional<PeakRate> peak_rate_of(const Machine& machine) {
   const ProcessorRow* const spec = processor_of(machine);
   if (spec != nullptr && spec->hbm_peak) return std::nullopt;
@@ -112,24 +131,36 @@ std::optional<PeakRate> peak_rate_of(const Machine& machine) {
   return PeakRate{rate, fmt::format("{} ({})", quantity_text(rate, "B/s"), memory)};
 }
 
-std::optional<Estimate> all_reads_of(const Rows& run) {
-  if (run.command != measures_reads || run.hosts.size() != 1 || run.machines.size() != 1 ||
-      !run.complete || !took_all_cores(run) || !reads_as_others_do(run))
-    return std::nullopt;
+AllReads all_reads_of(const Rows& run) {
+  if (name_in_survey(run) != measures_reads || run.machines.empty()) return {};
   const auto found = figure_for({"read", 0, "B/s"}, run, 0);
-  if (!found) return std::nullopt;
+  if (!found) return {};
+  AllReads reads{found->estimate};
+  if (run.hosts.size() != 1 || run.machines.size() != 1) {
+    reads.reason =
+        fmt::format("a run of {}: run it on each alone", count_text(run.hosts.size(), "host"));
+    return reads;
+  }
+  const Machine& machine = run.machines.front();
   // What fits the caches may not be read from memory. 0: unknown.
   const Bytes memory = found->memory;
-  const Machine& machine = run.machines.front();
-  if (memory.value > 0 && memory < last_level_caches(machine, machine.all_cpus()))
-    return std::nullopt;
-  return found->estimate;
+  if (!run.complete)
+    reads.reason = "the run is INCOMPLETE";
+  else if (!took_all_cores(run))
+    reads.reason = "not every core took part";
+  else if (memory.value > 0 && memory < last_level_caches(machine, machine.all_cpus()))
+    reads.reason = fmt::format("a cache can hold {}", to_text(memory));
+  else
+    reads.reason = why_other_reads(run);
+  return reads;
 }
 
-std::optional<AllReads> first_reads(const std::vector<Rows>& runs) {
-  for (const Rows& run : runs)
-    if (const auto rate = all_reads_of(run)) return AllReads{&run, *rate};
-  return std::nullopt;
+const Rows* first_with_reads(const std::vector<Rows>& runs) {
+  const auto found = std::ranges::find_if(runs, [](const Rows& run) {
+    const AllReads reads = all_reads_of(run);
+    return reads.rate && reads.reason.empty();
+  });
+  return found == runs.end() ? nullptr : &*found;
 }
 
 }  // namespace numatlas

@@ -10,9 +10,14 @@
 
 namespace numatlas {
 
-/// The processor's name without maker, cores and clock, as data/processors.csv has it: "Xeon
+/// The processor's name without maker, cores and clock, as data/metal.csv has it: "Xeon
 /// Platinum 8480+", "EPYC 7742", "Neoverse V2". Printable.
 std::string processor_name(const std::string& cpu_model);
+
+/// Hardware threads of a core; nothing where a core is unknown, or where they differ.
+std::optional<int> threads_per_core(const Machine& machine);
+/// Last-level caches of all CPUs, as the machine shows them; nothing where it shows none.
+std::optional<int> caches_in_mib(const Machine& machine);
 
 /// What the channels of all sockets carry together.
 struct PeakRate {
@@ -25,15 +30,15 @@ struct PeakRate {
 /// neither is, or where high-bandwidth memory answers as well. Pure.
 std::optional<PeakRate> peak_rate_of(const Machine& machine);
 
-/// The sum of all CPUs' reads in a run of `bandwidth` on one host; nothing where it has none, or
-/// where not each core took part.
-std::optional<Estimate> all_reads_of(const Rows& run);
-
-/// The first run that has it, and it.
+/// The sum of the reads of a run of `bandwidth`, and why it is not what all CPUs of one host read
+/// from memory; "" where it is. Without a rate: of anything else.
 struct AllReads {
-  const Rows* run = nullptr;
-  Estimate rate;
+  std::optional<Estimate> rate{};
+  std::string reason{};
 };
-std::optional<AllReads> first_reads(const std::vector<Rows>& runs);
+AllReads all_reads_of(const Rows& run);
+
+/// The first run that has what all CPUs read; nullptr for none.
+const Rows* first_with_reads(const std::vector<Rows>& runs);
 
 }  // namespace numatlas

@@ -13,8 +13,10 @@
 #include <fmt/ranges.h>
 
 #include "analysis/judge.h"
+#include "base/add_once.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/identity.h"
 #include "machine/pci_link.h"
 #include "processors/processor.h"
@@ -26,6 +28,10 @@ namespace {
 
 /// Of the memory's peak, where nothing was published: a few chiplets, or little tuning, cost much.
 constexpr double peak_share = 0.6;
+/// Copies that are smaller also take what it costs to start one.
+constexpr Bytes least_copy{16 * mib};
+
+constexpr const char* reads_name = "read";
 
 bool same_but_for_case(std::string_view a, std::string_view b) {
   const auto small = [](char c) {
@@ -35,26 +41,43 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return small(x) == small(y); });
 }
 
-/// Rows that have a figure, and the tables that they stand in.
+/// Rows that have a figure, where these are from, and what is said of their memory.
 struct Others {
   std::vector<std::pair<double, double>> values;
   std::vector<std::string> sources;
+  std::vector<std::string> modules;  ///< "8 x 4800 MT/s a socket"
 
   std::string source() const { return fmt::format("{}", fmt::join(sources, "; ")); }
 };
+
+/// "Spare Cores (sc-membench), 2026-08, CC BY-SA 4.0"; of a row with a source of its own "Mess 2.0,
+/// CPUs of one socket (github.com/bsc-mem/Mess-Results, 2026-02, facts)".
+std::string source_of(const PublishedTable& table, const PublishedRow& row) {
+  if (row.source.empty())
+    return fmt::format("{}{}, {}, {}", table.name,
+                       row.program.empty() ? "" : " (" + row.program + ")", table.date,
+                       table.licence);
+  std::string place = row.source.substr(std::string_view("https://").size());
+  for (std::size_t end = 0, parts = 0; end != std::string::npos; end = place.find('/', end + 1))
+    if (parts++ == 3) place.resize(end);
+  return fmt::format("{} ({}, {}, {})", row.conditions, place,
+                     row.date.empty() ? table.date : row.date, table.licence);
+}
 
 using IsLike = std::function<bool(const PublishedRow&)>;
 
 Others others_with(const Published& published, std::string_view key, const IsLike& is_like) {
   Others found;
   for (const PublishedTable& table : published.tables) {
-    const std::size_t before = found.values.size();
     for (const PublishedRow& row : table.rows) {
       const PublishedFigure* const figure = row.figure(key);
-      if (figure != nullptr && is_like(row)) found.values.emplace_back(figure->low, figure->high);
+      if (figure == nullptr || !is_like(row)) continue;
+      found.values.emplace_back(figure->low, figure->high);
+      add_once(found.sources, source_of(table, row));
+      add_once(found.modules, row.channels && row.mts
+                                  ? fmt::format("{} x {} MT/s a socket", *row.channels, *row.mts)
+                                  : "");
     }
-    if (found.values.size() > before)
-      found.sources.push_back(fmt::format("{}, {}, {}", table.name, table.date, table.licence));
   }
   return found;
 }
@@ -70,9 +93,28 @@ bool is_lower(const Normal& one, double limit) {
                                             : one.value.high.value_or(one.value.value) < limit;
 }
 
+void no_verdict(const std::string& reason, Normal& one) {
+  one.verdict = Normal::Verdict::none;
+  one.reason = reason;
+}
+
+/// The others are set.
 void set_limit(double limit, Normal& one) {
   one.limit = limit;
   one.verdict = is_lower(one, limit) ? Normal::Verdict::low : Normal::Verdict::ok;
+  if (one.count == 0) return;
+  const bool lower = one.unit.better() == Better::lower;
+  const double times = lower ? one.low / one.value.high.value_or(one.value.value)
+                             : one.value.low.value_or(one.value.value) / one.high;
+  if (times <= most_apart) return;
+  no_verdict(
+      fmt::format("{} {} {}: {}",
+                  lower ? fmt::format("1/{:.1f} of", times) : fmt::format("{:.1f} times", times),
+                  lower ? "the lowest of" : "the highest of",
+                  one.count == 1 ? "the one like it" : fmt::format("{} like it", one.count),
+                  one.what == reads_name ? "another machine, or its data came from a cache"
+                                         : "another GPU, or another link"),
+      one);
 }
 
 /// "Xeon", as hypervisors call any of them, is no model.
@@ -80,23 +122,33 @@ bool is_model(const std::string& processor) {
   return processor.find_first_of("0123456789") != std::string::npos;
 }
 
-/// Who the machine's like are: machines of its provider with as many of these CPUs.
+/// Who the machine's like are: machines of its provider with as many of these CPUs, as many of them
+/// on a core, and as much cache, which tells on how many chiplets they are.
 class Like {
  public:
   Like(const Machine& machine, const Published& published)
       : processor_(processor_name(machine.cpu_model)),
         cpus_(static_cast<int>(machine.cpus.size())),
+        threads_(threads_per_core(machine)),
+        cache_(caches_in_mib(machine)),
         provider_(machine.identity.provider) {
     if (published.machine_type.empty() || !provider_.empty()) return;
     const PublishedRow* its = nullptr;
+    std::vector<std::string> names;
     for (const PublishedTable& table : published.tables)
-      for (const PublishedRow& row : table.rows)
+      for (const PublishedRow& row : table.rows) {
         if (row.machine == published.machine_type) its = &row;
+        if (!row.machine.empty()) names.push_back(row.machine);
+      }
     problem_ = "machine type " + printable(published.machine_type);
-    if (its == nullptr) return;
+    if (its == nullptr) {
+      const std::string close = nearest_name(published.machine_type, names);
+      if (!close.empty()) problem_ += fmt::format(" (did you mean {}?)", close);
+      return;
+    }
     // Of any other size, or with a processor of another maker, it is not that type.
     const bool may_be = is_model(processor_) || its->processor.starts_with(processor_);
-    if (its->cpus != cpus_ || !may_be) {
+    if ((its->cpus && its->cpus != cpus_) || (!its->processor.empty() && !may_be)) {
       problem_ += fmt::format(" with {}, {}", processor_, count_text(cpus_, "CPU"));
       return;
     }
@@ -106,21 +158,63 @@ class Like {
   }
 
   bool has_provider() const { return !provider_.empty(); }
-  std::string text() const {
+  const std::string& provider() const { return provider_; }
+  const std::string& processor() const { return processor_; }
+  /// Of all that are of this kind, or of those alone that are alike.
+  std::string text(bool alike = false) const {
     if (!problem_.empty()) return problem_;
-    return fmt::format("{}{}{}, {}", provider_, provider_.empty() ? "" : ", ", processor_,
-                       count_text(cpus_, "CPU"));
+    std::string text = fmt::format("{}{}{}, {}", provider_, provider_.empty() ? "" : ", ",
+                                   processor_, count_text(cpus_, "CPU"));
+    if (alike && threads_) text += fmt::format(", {} a core", *threads_);
+    if (alike && cache_) text += fmt::format(", {} MiB of cache", *cache_);
+    return text;
   }
-  bool operator()(const PublishedRow& row) const {
-    return row.cpus == cpus_ && row.provider == provider_ &&
+  bool is_of_kind(const PublishedRow& row) const {
+    return row.cpus == cpus_ && row.provider == provider_ && is_model(processor_) &&
            same_but_for_case(row.processor, processor_);
+  }
+  bool is_alike(const PublishedRow& row) const {
+    const auto may_be = [](const std::optional<int>& a, const std::optional<int>& b) {
+      return !a || !b || a == b;
+    };
+    return is_of_kind(row) && may_be(row.threads_per_core, threads_) &&
+           may_be(row.cache_mib, cache_);
   }
 
  private:
   std::string processor_;
   int cpus_;
+  std::optional<int> threads_, cache_;
   std::string provider_, problem_;
 };
+
+/// Programs differ, so that only figures of one stand beside each other: numatlas' own, or of a
+/// table that names none; else of the one that measured the most of such machines, if they give a
+/// verdict.
+void hold_by_program(const Published& published, std::string_view key, const IsLike& is_like,
+                     Normal& one) {
+  std::map<std::string, std::size_t> counts;
+  others_with(published, key, [&](const PublishedRow& row) {
+    if (is_like(row)) ++counts[row.program];
+    return false;
+  });
+  std::vector<std::pair<std::string, std::size_t>> programs(counts.begin(), counts.end());
+  std::ranges::stable_sort(programs, std::greater<>(), [](const auto& program) {
+    const bool is_own = program.first.empty() || program.first == "numatlas";
+    return std::pair(is_own, program.second);
+  });
+  Normal most = one;
+  for (const auto& program : programs) {
+    Normal held = one;
+    hold(others_with(
+             published, key,
+             [&](const PublishedRow& row) { return row.program == program.first && is_like(row); }),
+         published, held);
+    if (held.limit || held.count > most.count) most = held;
+    if (held.limit) break;
+  }
+  one = most;
+}
 
 /// Reads of a whole machine by its processors, those of others by the socket where none has as
 /// many: each reads its own memory. Where nothing was published, by the memory's peak.
@@ -156,6 +250,8 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
     }
     if (of != sockets.count)
       one.group += fmt::format(", {}, times {:g}", count_text(of, "socket"), factor);
+    if (others.modules.size() == 1 && !others.modules.front().empty())
+      one.group += ", " + others.modules.front();
     hold(others, published, one);
     one.against = "published figures";
     one.reason.clear();
@@ -166,33 +262,47 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
     if (!beyond) set_limit(peak->rate * peak_share, one);
   }
   if (!beyond) return;
-  one.verdict = Normal::Verdict::none;
   one.limit.reset();
-  one.reason = "it reads more than its memory carries: other memory answers as well";
+  no_verdict("it reads more than its memory carries: other memory answers as well", one);
 }
 
 /// Nothing where nobody could know such a machine: none of a cloud, with processors that no table
 /// has.
-std::optional<Normal> reads_of(const Machine& machine, const Estimate& reads,
-                               const Published& published) {
-  Normal one{"read", "B/s", reads};
+std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
+                                  const Published& published) {
+  Normal one{reads_name, "B/s", *reads.rate};
   const Like like(machine, published);
   one.group = like.text();
   one.reason = "nothing is known of " + one.group;
   if (like.has_provider()) {
-    hold(others_with(published, "read", like), published, one);
+    if (!is_model(like.processor()))
+      one.reason = fmt::format("its processor's name, \"{}\", is no model", like.processor());
+    one.group = like.text(true);
+    hold_by_program(
+        published, "read", [&](const auto& row) { return like.is_alike(row); }, one);
+    if (one.count == 0) {
+      one.group = like.text();
+      hold_by_program(
+          published, "read", [&](const auto& row) { return like.is_of_kind(row); }, one);
+      one.limit.reset();
+      if (one.count > 0) no_verdict("theirs have other cores or caches", one);
+    }
     one.against = "machines like it";
   }
   const auto& quota = machine.allowance.cpu_quota;
-  if (quota && *quota < static_cast<double>(machine.cpus.size())) {
+  const bool has_quota = quota && *quota < static_cast<double>(machine.cpus.size());
+  if (has_quota || !reads.reason.empty()) {
+    const bool may_be_known = one.count > 0 || is_bare_metal(machine);
     one.limit.reset();
-    one.verdict = Normal::Verdict::none;
-    one.reason = fmt::format("a CPU quota of {:g} of {} CPUs", *quota, machine.cpus.size());
-    return one;
+    no_verdict(has_quota
+                   ? fmt::format("a CPU quota of {:g} of {} CPUs", *quota, machine.cpus.size())
+                   : reads.reason,
+               one);
+    return may_be_known || like.has_provider() ? std::optional(one) : std::nullopt;
   }
   if (one.verdict != Normal::Verdict::none) return one;
   if (is_bare_metal(machine)) {
-    Normal whole{"read", "B/s", reads};
+    Normal whole{reads_name, "B/s", *reads.rate};
     hold_by_processor(machine, published, whole);
     if (!whole.against.empty() && (whole.count > 0 || !whole.more.empty())) return whole;
     return one.count > 0 ? std::optional(one) : std::nullopt;
@@ -208,7 +318,7 @@ std::optional<Normal> reads_of(const Machine& machine, const Estimate& reads,
 std::optional<Normal> range_of(const char* what, std::string_view key, const Machine& machine,
                                const Fact& fact, const Published& published) {
   Normal one{what, fact.unit, fact.estimate};
-  const std::string model = processor_name(machine.cpu_model);
+  const std::string model = Like(machine, published).processor();
   const Others others = others_with(published, key, [&](const PublishedRow& row) {
     return same_but_for_case(row.processor, model);
   });
@@ -216,8 +326,7 @@ std::optional<Normal> range_of(const char* what, std::string_view key, const Mac
   hold(others, published, one);
   one.group = model;
   one.limit.reset();
-  one.verdict = Normal::Verdict::none;
-  one.reason = "programs differ";
+  no_verdict("programs differ", one);
   return one;
 }
 
@@ -252,12 +361,12 @@ constexpr std::array<GpuFigure, 5> gpu_figures{
 
 using Link = std::pair<int, int>;  ///< generation and lanes
 
-/// Links of GPUs of this name that enough of the others have, the fastest last.
-std::vector<Link> links_of(const std::string& name, const GpuFigure& figure,
+/// Links of such GPUs that enough of the others have, the fastest last.
+std::vector<Link> links_of(const GpuFigure& figure, const IsLike& is_like,
                            const Published& published) {
   std::map<Link, std::size_t> counts;
   others_with(published, figure.key, [&](const PublishedRow& row) {
-    if (row.link_generation && row.link_width && same_but_for_case(row.gpu, name))
+    if (row.link_generation && row.link_width && is_like(row))
       ++counts[{*row.link_generation, *row.link_width}];
     return false;
   });
@@ -269,13 +378,28 @@ std::vector<Link> links_of(const std::string& name, const GpuFigure& figure,
   return links;
 }
 
-/// The same GPUs with a link as this one runs at, or may run at (idle links step down); else those
-/// with the fastest, so that a link which is narrow is found.
-Others gpus_like(const Gpu& gpu, const GpuFigure& figure, const Published& published, Normal& one) {
+/// The same GPUs, those of this provider alone where there are enough, with a link as this one runs
+/// at, or may run at (idle links step down); else those with the fastest, so that a link which is
+/// narrow is found.
+Others gpus_like(const Gpu& gpu, const std::string& provider, const GpuFigure& figure,
+                 const Published& published, Normal& one) {
   const PciLink link = gpu.path.empty() ? PciLink{} : gpu.path.front().link;
   const auto now = pcie_generation(link.speed), most = pcie_generation(link.max_speed);
-  const std::vector<Link> links = links_of(gpu.name, figure, published);
   one.group = gpu.name;
+  IsLike is_such = [&](const PublishedRow& row) { return same_but_for_case(row.gpu, gpu.name); };
+  std::vector<Link> links;
+  if (figure.by_link && !provider.empty()) {
+    // Providers wire the same GPU with links of their own.
+    const IsLike is_its = [&](const PublishedRow& row) {
+      return row.provider == provider && same_but_for_case(row.gpu, gpu.name);
+    };
+    links = links_of(figure, is_its, published);
+    if (!links.empty()) {
+      is_such = is_its;
+      one.group = provider + ", " + gpu.name;
+    }
+  }
+  if (links.empty()) links = links_of(figure, is_such, published);
   std::optional<Link> its;
   if (figure.by_link && link.width && (now || most) && !links.empty()) {
     const auto known = [&](const std::optional<int>& generation, int width) {
@@ -296,15 +420,34 @@ Others gpus_like(const Gpu& gpu, const GpuFigure& figure, const Published& publi
       one.first = "its link runs at " + link_text(link);
   }
   return others_with(published, figure.key, [&](const PublishedRow& row) {
-    return same_but_for_case(row.gpu, gpu.name) &&
+    return is_such(row) &&
            (!its || (row.link_generation == its->first && row.link_width == its->second));
   });
 }
 
+/// Whether a fact is of memory that is not at the GPU's own node. False where either is unknown.
+bool is_elsewhere(const Fact& fact, const Machine& machine) {
+  const std::string memory = where_of(fact, "memory");
+  const Gpu* const gpu = gpu_of(machine, where_of(fact, "gpu"));
+  return gpu != nullptr && gpu->node && memory.starts_with("bind:") &&
+         memory != fmt::format("bind:{}", gpu->node->value);
+}
+
+/// Why copies of a run are not as those of others; "" where they are.
+std::string why_other_copies(const RunHead& run) {
+  const std::string asked = option_of(run.arguments, "--size");
+  const auto sizes = asked.empty() ? Expected<std::vector<Bytes>>() : parse_sizes(asked);
+  if (!sizes || sizes->empty() || std::ranges::max(*sizes) >= least_copy) return "";
+  return fmt::format("copies of {} take long to start: give it at least {}",
+                     to_text(std::ranges::max(*sizes)), to_text(least_copy));
+}
+
 void judge_gpus(const RunHead& run, const Machine& machine, const Published& published,
                 std::vector<Normal>& all) {
+  const std::string provider = Like(machine, published).provider();
   for (const GpuFigure& figure : gpu_figures) {
-    std::vector<std::pair<std::string, const Fact*>> best;  // of each GPU: memory of several nodes
+    // Of each GPU: memory of several nodes, its own node's if it was measured.
+    std::vector<std::pair<std::string, const Fact*>> best;
     for (const Fact& fact : run.facts) {
       if (fact.key != figure.fact || where_of(fact, "direction") != figure.direction) continue;
       // Of pinned memory as others have it, and of memory of its own.
@@ -315,8 +458,11 @@ void judge_gpus(const RunHead& run, const Machine& machine, const Published& pub
       auto found = std::ranges::find(best, index, &std::pair<std::string, const Fact*>::first);
       if (found == best.end()) found = best.insert(best.end(), {index, &fact});
       const bool lower = fact.unit.better() == Better::lower;
-      const double now = fact.estimate.value, then = found->second->estimate.value;
-      if (lower ? now < then : now > then) found->second = &fact;
+      const auto rank = [&](const Fact& one) {
+        return std::pair(!is_elsewhere(one, machine),
+                         lower ? -one.estimate.value : one.estimate.value);
+      };
+      if (rank(fact) > rank(*found->second)) found->second = &fact;
     }
     for (const auto& [index, fact] : best) {
       const Gpu* const gpu = gpu_of(machine, index);
@@ -326,11 +472,17 @@ void judge_gpus(const RunHead& run, const Machine& machine, const Published& pub
         one.group = gpu->name;
         one.reason = "it is a slice of a GPU";
       } else {
-        const Others others = gpus_like(*gpu, figure, published, one);
+        const Others others = gpus_like(*gpu, provider, figure, published, one);
         one.reason = "nothing is known of " + one.group;
         hold(others, published, one);
         one.against = "GPUs like it";
-        if (one.verdict == Normal::Verdict::ok) one.first.clear();
+        const std::string other = figure.by_link && one.unit == "B/s" ? why_other_copies(run) : "";
+        if (!other.empty())
+          no_verdict(other, one);
+        else if (figure.by_link && is_elsewhere(*fact, machine))
+          no_verdict(fmt::format("memory of another node than the GPU's, {}", gpu->node->value),
+                     one);
+        if (one.verdict != Normal::Verdict::low) one.first.clear();
       }
       all.push_back(std::move(one));
     }
@@ -372,13 +524,14 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
   }
 }
 
-std::vector<Normal> judge_figures(const RunHead& run, const std::optional<Estimate>& reads,
+std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
                                   const Published& published) {
   std::vector<Normal> all;
-  if (run.hosts.size() != 1 || run.machines.size() != 1) return all;
+  if (run.machines.empty()) return all;
   const Machine& machine = run.machines.front();
-  if (auto one = reads ? reads_of(machine, *reads, published) : std::nullopt)
+  if (auto one = reads.rate ? judge_reads(machine, reads, published) : std::nullopt)
     all.push_back(std::move(*one));
+  if (run.hosts.size() != 1 || run.machines.size() != 1) return all;
   judge_gpus(run, machine, published, all);
   for (const Fact& fact : run.facts) {
     const bool huge = fact.key == "memory_latency" && where_of(fact, "pages") != "base";
@@ -389,7 +542,14 @@ std::vector<Normal> judge_figures(const RunHead& run, const std::optional<Estima
       if (auto one = is ? range_of(what, key, machine, fact, published) : std::nullopt)
         all.push_back(std::move(*one));
   }
+  const bool simulated = is_null_engine(run.engine);
+  if (simulated || run.trust == "unreliable")
+    for (Normal& one : all) no_verdict(simulated ? "simulated" : "the run is UNRELIABLE", one);
   return all;
+}
+
+std::string provider_of(const Machine& machine, const Published& published) {
+  return Like(machine, published).provider();
 }
 
 std::string normal_line(const std::vector<Normal>& all) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/rows.h"
+#include "published/expected.h"
 #include "published/table.h"
 
 namespace numatlas {
@@ -35,9 +36,13 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
 
 /// Each figure of a run of one host that others published one of: what all CPUs read (`reads`: of
 /// all_reads_of), idle latency, core to core, copies of GPUs, their loads from the host, their own
-/// memory. Of what others have published nothing of, the reason. Pure.
-std::vector<Normal> judge_figures(const RunHead& run, const std::optional<Estimate>& reads,
+/// memory. Of what others have published nothing of, and of what is not as they measured, the
+/// reason. Pure.
+std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
                                   const Published& published);
+
+/// The cloud that a machine is of, as its firmware or the machine type says; "" where neither does.
+std::string provider_of(const Machine& machine, const Published& published);
 
 /// The line of a survey: what is LOW, else what is as it is of others, else what is not judged; ""
 /// where no figure can be held against anything.

@@ -100,19 +100,22 @@ TEST(Tables, NamesAsTheTableHasThem) {
   EXPECT_EQ(processor_name("\x1b[2J").find('\x1b'), std::string::npos);
 }
 
-constexpr const char* good_table = R"(# Made up.
+constexpr const char* good_table =
+    "\xef\xbb\xbf"
+    R"(# Made up.
 # name: a test
 # source: https://example.org
 # date: 2026-02
 # licence: none
 processor,cpus,read_gb_s,latency_ns,conditions,virtual,date
-EPYC 7742,8,138 to 144,,"quiet, cold",yes,2026-02
+EPYC 7742 , 8,138 to 144,,"quiet, cold",yes,2026-02
 )";
 
 TEST(Tables, ErrorsNameLineAndColumn) {
   const auto table = parse_published(good_table, "t.csv");
   ASSERT_TRUE(table) << full_text(table.error());
   EXPECT_EQ(table->licence, "none");
+  EXPECT_EQ(table->rows.front().processor, "EPYC 7742");
   EXPECT_EQ(table->rows.front().conditions, "quiet, cold");
   EXPECT_DOUBLE_EQ(table->rows.front().figure("read")->high, 144e9);
   for (const auto& [from, to, error] : {
@@ -121,9 +124,11 @@ TEST(Tables, ErrorsNameLineAndColumn) {
            {"138 to 144", "", "t.csv:7: has no figure"},
            {"138 to 144", "nan", "t.csv:7: read_gb_s"},
            {"cold\"", "cold", "t.csv:7: a quote is not closed"},
-           {",8,", ",8,8,", "t.csv:7: has 8 cells, and the table has 7 columns"},
-           {",8,", ",0,", "t.csv:7: cpus: expected a whole number from 1"},
-           {",8,", ",99999999999,", "t.csv:7: cpus"},
+           {",cpus,", ",processor,", "t.csv:6: two columns 'processor'"},
+           {",read_gb_s,", ",rad_gb_s,", "t.csv:6: unknown column 'rad_gb_s'"},
+           {", 8,", ",8,8,", "t.csv:7: has 8 cells, and the table has 7 columns"},
+           {", 8,", ",0,", "t.csv:7: cpus: expected a whole number from 1"},
+           {", 8,", ",99999999999,", "t.csv:7: cpus"},
            {"EPYC 7742", "", "t.csv:7: expected either a processor or a gpu"},
            {"EPYC 7742", "\x1b[2J", "t.csv:7: processor: has characters"},
            {"yes", "true", "t.csv:7: virtual: expected 'yes' or nothing"},
@@ -131,7 +136,7 @@ TEST(Tables, ErrorsNameLineAndColumn) {
            {"processor,", "Processor,", "t.csv:6: unknown column 'Processor'"},
            {"# licence: none\n", "", "t.csv:5: its head does not say its licence"},
            {"# date: 2026-02", "# date: May", "t.csv:6: date"},
-           {"EPYC 7742,8,138 to 144,,\"quiet, cold\",yes,2026-02\n", "", "t.csv:7: has no rows"},
+           {"EPYC 7742 , 8,138 to 144,,\"quiet, cold\",yes,2026-02\n", "", "t.csv:7: has no rows"},
        }) {
     std::string text = good_table;
     const std::size_t at = text.find(from);
@@ -207,6 +212,10 @@ Rows run_on(const std::string& host, const std::string& cpu_model, bool guest = 
   run.machines = {recorded_as(cpu_model)};
   run.machines.front().hypervisor = guest ? "KVM" : "";
   run.worker_cpus = {to_list(run.machines.front().all_cpus())};
+  if (guest) {  // any that the tables have
+    run.machines.front().caches.clear();
+    for (Cpu& cpu : run.machines.front().cpus) cpu.core.reset();
+  }
   Row reads;
   reads.kernel = "read";
   reads.unit = "B/s";
@@ -226,16 +235,17 @@ std::string said_of(const Rows& run) {
 
 TEST(Normal, WholeMachinesByTheirProcessor) {
   Rows run = run_on("a", icelake);
-  EXPECT_EQ(
-      said_of(run),
-      "ok: read 300 GB/s: 0.92 of the one like it (322 to 332 GB/s; Xeon Platinum 8375C); 73 % of "
-      "410 GB/s (16 x DDR4-3200)");
+  EXPECT_EQ(said_of(run),
+            "ok: read 300 GB/s: 0.92 of the one like it (322 to 332 GB/s; Xeon Platinum 8375C, 8 x "
+            "3200 MT/s a socket); 73 % of "
+            "410 GB/s (16 x DDR4-3200)");
   run.rows.front().estimate = 270e9;
   EXPECT_THAT(said_of(run), StartsWith("LOW: read 270 GB/s"));
   run.rows.front().estimate = 900e9;
   EXPECT_THAT(said_of(run), HasSubstr("not judged: it reads more than its memory carries"));
   EXPECT_THAT(said_of(run_on("a", "Intel(R) Xeon(R) Platinum 8480+")),
-              HasSubstr("(481 to 527 GB/s; Xeon Platinum 8480+, 1 socket, times 2)"));
+              HasSubstr("(481 to 527 GB/s; Xeon Platinum 8480+, 1 socket, times 2, 8 x 4800 MT/s a "
+                        "socket)"));
   EXPECT_EQ(said_of(run_on("a", "Intel(R) Xeon(R) Platinum 8490H")),
             "LOW: read 300 GB/s: 49 % of 614 GB/s (16 x DDR5-4800)");
   EXPECT_EQ(said_of(run_on("a", "something else")), "");
@@ -256,9 +266,8 @@ TEST(Normal, MachinesOfClouds) {
            {"alicloud", "", "Intel(R) Xeon(R) Platinum 8269CY CPU @ 2.50GHz", 40,
             "not judged: read 40.0 GB/s: 0.51 of the median of 14 like it (63.7 to 96.0 GB/s; "
             "alicloud, Xeon Platinum 8269CY, 16 CPUs); not judged: they lie too far apart"},
-           {"aws", "", "an unknown one", 80,
-            "not judged: read 80.0 GB/s; not judged: nothing is known of aws, an unknown one, 16 "
-            "CPUs"},
+           {"aws", "", "Model 1", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of aws, Model 1, 16 CPUs"},
            {"nobody", "", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of nobody, EPYC 7R13, 16 "
             "CPUs"},
@@ -267,6 +276,15 @@ TEST(Normal, MachinesOfClouds) {
             "not judged: read 10.0 GB/s; not judged: nothing is known of machine type m7i.large "
             "with "
             "Xeon, 16 CPUs"},
+           {"aws", "", "Intel(R) Xeon(R) Processor", 80,
+            "not judged: read 80.0 GB/s; not judged: its processor's name, \"Xeon\", is no model"},
+           {"aws", "", "AMD EPYC 7R13", 900,
+            "not judged: read 900 GB/s: 22.62 of the median of 5 like it (38.3 to 40.7 GB/s; aws, "
+            "EPYC 7R13, 16 CPUs); not judged: 22.1 times the highest of 5 like it: another "
+            "machine, or its data came from a cache"},
+           {"", "m7i.4xlage", "AMD EPYC 7R13", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m7i.4xlage "
+            "(did you mean m7i.4xlarge?)"},
            {"", "m9.large", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m9.large"},
        }) {
@@ -305,7 +323,7 @@ TEST(Normal, GpusByNameAndLink) {
     int width;
     double gb_s;
     bool mig;
-    const char* said;
+    const char *said, *provider = "", *memory = "bind:0", *size = "128MiB";
   };
   for (const Case& one : {
            Case{"NVIDIA H100 80GB HBM3", 32e9, 16, 55, false, "ok: GPU 0: copies to it 55.0 GB/s"},
@@ -320,6 +338,25 @@ TEST(Normal, GpusByNameAndLink) {
            {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, true,
             "not judged: GPU 0: copies to it 27.6 GB/s; not judged: it is a slice of a GPU"},
            {"NVIDIA A10-4Q", 0, 0, 27.6, false, "not judged: GPU 0: copies to it 27.6 GB/s; not"},
+           {"NVIDIA H100 80GB HBM3", 16e9, 16, 27.6, false,
+            "ok: GPU 0: copies to it 27.6 GB/s: 1.00 of the median of 7 like it (27.7 to 27.7 "
+            "GB/s; gcp, NVIDIA H100 80GB HBM3 at Gen4 x16)",
+            "gcp"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 27.6, false, "LOW: GPU 0: copies to it", "upcloud"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 99, false,
+            "not judged: GPU 0: copies to it 99.0 GB/s: 1.79 of the median of 3 like it (55.2 to "
+            "55.3 GB/s; NVIDIA H100 80GB HBM3 at Gen5 x16); not judged: 1.8 times the highest of 3 "
+            "like it: another GPU, or another link"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 55, false,
+            "not judged: GPU 0: copies to it 55.0 GB/s: 0.99 of the median of 3 like it (55.2 to "
+            "55.3 GB/s; NVIDIA H100 80GB HBM3 at Gen5 x16); not judged: memory of another node "
+            "than the GPU's, 0",
+            "", "bind:1"},
+           {"NVIDIA H100 80GB HBM3", 32e9, 16, 5, false,
+            "not judged: GPU 0: copies to it 5.00 GB/s: 0.09 of the median of 3 like it (55.2 to "
+            "55.3 GB/s; NVIDIA H100 80GB HBM3 at Gen5 x16); not judged: copies of 1 MiB take long "
+            "to start: give it at least 16 MiB",
+            "", "bind:0", "64KiB,1MiB"},
            {"Other", 32e9, 16, 55, false,
             "not judged: GPU 0: copies to it 55.0 GB/s; not judged: nothing is known of Other"},
        }) {
@@ -334,14 +371,17 @@ TEST(Normal, GpusByNameAndLink) {
       link = PciLink{one.speed, is_l4 ? 16e9 : 32e9, one.width, 16};
     }
     gpu.path = {{"0000:00:06.0", link}};
-    run.facts = {{"gpu_copy_rate",
-                  {{"gpu", "0"}, {"direction", "h2d"}, {"pinning", "pinned"}},
-                  "copies",
-                  "B/s",
-                  one.gb_s * 1e9,
-                  "GPU 0",
-                  ""}};
-    const auto all = judge_figures(run, std::nullopt, Published());
+    run.machines.front().identity.provider = one.provider;
+    run.arguments = {"transfer", "--size", one.size};
+    run.facts = {
+        {"gpu_copy_rate",
+         {{"gpu", "0"}, {"direction", "h2d"}, {"pinning", "pinned"}, {"memory", one.memory}},
+         "copies",
+         "B/s",
+         one.gb_s * 1e9,
+         "GPU 0",
+         ""}};
+    const auto all = judge_figures(run, {}, Published());
     ASSERT_EQ(all.size(), 1U);
     EXPECT_THAT(to_text(all.front().verdict) + ": " + to_text(all.front()), StartsWith(one.said));
   }
@@ -366,29 +406,46 @@ TEST(Normal, OneLineOfASurvey) {
 TEST(Expected, ReadsOfAllCpusFromMemory) {
   Rows some = run_on("a", icelake);
   some.worker_cpus = {"0"};
-  EXPECT_FALSE(all_reads_of(some));
+  EXPECT_THAT(said_of(some), HasSubstr("; not judged: not every core took part"));
+  Rows doubtful = run_on("a", icelake);
+  doubtful.rows.front().estimate = 1e9;
+  EXPECT_THAT(said_of(doubtful), StartsWith("LOW"));
+  doubtful.trust = "unreliable";
+  EXPECT_THAT(said_of(doubtful), HasSubstr("; not judged: the run is UNRELIABLE"));
+  doubtful.engine = "null";
+  EXPECT_THAT(said_of(doubtful), HasSubstr("; not judged: simulated"));
   Rows cached = run_on("a", icelake);
   Machine& machine = cached.machines.front();
   machine.caches = {{3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{0})},
                     {3, "unified", Bytes{32 * mib}, std::nullopt, machine.own_cpus(NodeId{1})}};
   cached.rows.front().memory = Bytes{64 * mib};
-  EXPECT_TRUE(all_reads_of(cached));
+  EXPECT_EQ(all_reads_of(cached).reason, "");
   cached.rows.front().memory = Bytes{63 * mib};
-  EXPECT_FALSE(all_reads_of(cached)) << "a cache's";
-  for (const std::vector<std::string>& asked :
-       {std::vector<std::string>{"bandwidth", "--memory", "bind:1"},
-        {"bandwidth", "--memory=interleave:0,1"},
-        {"bandwidth", "--serial"},
-        {"bandwidth", "--pages", "base"}}) {
+  EXPECT_EQ(all_reads_of(cached).reason, "a cache can hold 63 MiB");
+  for (const auto& [asked, reason] :
+       {std::pair(std::vector<std::string>{"bandwidth", "--memory", "bind:1"}, "memory of bind:1"),
+        {{"bandwidth", "--memory=interleave:0,1"}, "memory of interleave:0,1"},
+        {{"bandwidth", "--serial"}, "each worker alone (--serial)"},
+        {{"bandwidth", "--pages", "base"}, "base pages"},
+        {{"bandwidth", "--memory", "local", "--pages", "thp"}, ""}}) {
     Rows other = run_on("a", icelake);
     other.arguments = asked;
-    EXPECT_FALSE(all_reads_of(other)) << asked.back() << ": as others did not measure";
-    other.arguments = {"bandwidth", "--memory", "local", "--pages", "thp"};
-    EXPECT_TRUE(all_reads_of(other));
+    EXPECT_EQ(all_reads_of(other).reason, reason);
+    const std::string said = said_of(other);
+    EXPECT_THAT(said, *reason == '\0' ? StartsWith("ok: ") : StartsWith("not judged: "));
+    EXPECT_THAT(said, HasSubstr(reason));
   }
   Rows ended = run_on("a", icelake);
   ended.complete = false;
-  EXPECT_FALSE(all_reads_of(ended)) << "a part";
+  EXPECT_EQ(all_reads_of(ended).reason, "the run is INCOMPLETE");
+  Rows gpus = run_on("a", icelake);
+  gpus.arguments = {"bandwidth", "--on", "gpus"};
+  EXPECT_FALSE(all_reads_of(gpus).rate);
+  Rows several = run_on("a", icelake);
+  several.hosts.emplace_back("b");
+  EXPECT_EQ(all_reads_of(several).rate, std::nullopt) << "no row of the host";
+  several.rows.front().host = 0;
+  EXPECT_THAT(said_of(several), HasSubstr("; not judged: a run of 2 hosts: run it on each alone"));
 }
 
 }  // namespace

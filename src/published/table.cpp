@@ -47,6 +47,9 @@ bool split_cells(std::string_view line, std::vector<std::string>& cells) {
       cells.back() += c;
     }
   }
+  for (std::string& cell : cells)
+    if (const std::string_view kept = trim(cell); kept.size() < cell.size())
+      cell = std::string(kept);
   return !quoted;
 }
 
@@ -67,7 +70,10 @@ struct Column {
 Column text_column(const char* name, std::string PublishedRow::*member) {
   return {name, [member](PublishedRow& row, const std::string& cell) {
             row.*member = cell;
-            return cell == printable(cell) ? "" : "has characters that cannot be printed";
+            const bool is_plain =
+                std::ranges::all_of(cell, [](char c) { return c >= ' ' && c <= '~'; });
+            return is_plain || cell == printable(cell) ? ""
+                                                       : "has characters that cannot be printed";
           }};
 }
 
@@ -87,14 +93,10 @@ struct Ending {
 };
 
 /// "read_gb_s", "latency_ns": "read" in bytes a second, "latency" in seconds.
-std::optional<Column> figure_column_of(const std::string& name) {
+Column figure_column_of(const std::string& name) {
   static const std::array<Ending, 2> endings{
       {{"_gb_s", "B/s", 1e9, least_gb_s, most_gb_s}, {"_ns", "s", 1e-9, least_ns, most_ns}}};
-  const auto end = std::ranges::find_if(endings, [&](const Ending& one) {
-    return name.ends_with(one.text) && name.size() > one.text.size();
-  });
-  if (end == endings.end()) return std::nullopt;
-  const Ending its = *end;
+  const Ending its = name.ends_with(endings[0].text) ? endings[0] : endings[1];
   const std::string key = name.substr(0, name.size() - its.text.size());
   return Column{name, [its, key](PublishedRow& row, const std::string& cell) -> std::string {
                   constexpr std::string_view between = " to ";
@@ -118,6 +120,11 @@ std::string put_virtual(PublishedRow& row, const std::string& cell) {
   return row.is_virtual ? "" : "expected 'yes' or nothing";
 }
 
+/// Figures that are judged, by their columns.
+constexpr std::array<std::string_view, 9> figure_columns{
+    "read_gb_s", "latency_ns", "nearest_ns",  "farthest_ns",  "h2d_gb_s",
+    "d2h_gb_s",  "both_gb_s",  "gpu_load_ns", "gpu_copy_gb_s"};
+
 bool is_month(const std::string& text) {
   const auto digit = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '9'; };
   return text.size() == 7 && text.starts_with("20") && digit(2) && digit(3) && text[4] == '-' &&
@@ -130,19 +137,26 @@ std::optional<Column> column_named(const std::string& name) {
                                   text_column("machine", &Row::machine),
                                   text_column("processor", &Row::processor),
                                   text_column("gpu", &Row::gpu),
+                                  text_column("program", &Row::program),
                                   text_column("conditions", &Row::conditions),
                                   text_column("source", &Row::source),
                                   text_column("date", &Row::date),
                                   number_column("cpus", &Row::cpus),
+                                  number_column("threads_per_core", &Row::threads_per_core),
+                                  number_column("cache_mib", &Row::cache_mib),
                                   number_column("sockets", &Row::sockets),
                                   number_column("cores", &Row::cores),
                                   number_column("channels", &Row::channels),
                                   number_column("mts", &Row::mts),
                                   number_column("link_generation", &Row::link_generation),
                                   number_column("link_width", &Row::link_width),
+                                  number_column("gpu_link_generation", &Row::gpu_link_generation),
+                                  number_column("gpu_link_width", &Row::gpu_link_width),
                                   Column{"virtual", put_virtual}};
   const auto found = std::ranges::find(columns, name, &Column::name);
-  return found == columns.end() ? figure_column_of(name) : std::optional(*found);
+  if (found != columns.end()) return *found;
+  if (std::ranges::find(figure_columns, name) == figure_columns.end()) return std::nullopt;
+  return figure_column_of(name);
 }
 
 /// What is wrong with a row as a whole; "" if nothing is.
@@ -165,6 +179,10 @@ const PublishedFigure* PublishedRow::figure(std::string_view key) const {
 Expected<PublishedTable> parse_published(std::string_view text, const std::string& file) {
   PublishedTable table;
   table.file = file;
+  table.rows.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
+  // Spreadsheets begin a file with the mark of UTF-8.
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
   int line = 0;
   const auto wrong = [&](const std::string& what) {
     return fail_usage(fmt::format("{}:{}", file, line), printable(what),
@@ -185,7 +203,7 @@ Expected<PublishedTable> parse_published(std::string_view text, const std::strin
         if (words.starts_with(key)) *value = printable(trim(words.substr(key.size())));
       continue;
     }
-    if (words.empty()) continue;
+    if (trim(words).empty()) continue;
     if (!split_cells(words, cells)) return wrong("a quote is not closed");
     if (columns.empty()) {
       for (const auto& [key, value] : head)
@@ -195,6 +213,8 @@ Expected<PublishedTable> parse_published(std::string_view text, const std::strin
       for (const std::string& cell : cells) {
         const auto column = column_named(cell);
         if (!column) return wrong(fmt::format("unknown column '{}'", cell));
+        if (std::ranges::find(columns, cell, &Column::name) != columns.end())
+          return wrong(fmt::format("two columns '{}'", cell));
         columns.push_back(*column);
       }
       continue;

@@ -25,9 +25,12 @@ struct PublishedRow {
   std::string provider, machine;  ///< "aws", "m5.large"
   std::string processor;          ///< as processor_name() gives it
   std::string gpu;                ///< as its driver names it
+  std::string program;            ///< that measured the reads: "sc-membench"
   std::string conditions, source, date;
-  std::optional<int> cpus, sockets, cores, channels, mts;  ///< cores, channels: of a socket
-  std::optional<int> link_generation, link_width;          ///< PCIe's, of the GPU
+  std::optional<int> cpus, threads_per_core, cache_mib;    ///< cache: last-level, of all CPUs
+  std::optional<int> sockets, cores, channels, mts;        ///< cores, channels: of a socket
+  std::optional<int> link_generation, link_width;          ///< of the GPU's PCIe link
+  std::optional<int> gpu_link_generation, gpu_link_width;  ///< the most that the GPU can do
   bool is_virtual = false;
   std::vector<PublishedFigure> figures;
 

@@ -33,15 +33,21 @@ int host_of(const RunReport& report, const FlowResult& flow) {
 
 bool is_null_engine(const std::string& engine) { return engine.starts_with("null"); }
 
-std::string name_in_survey(const RunHead& run) {
-  std::string on = "cpus";
-  for (std::size_t i = 0; i < run.arguments.size(); ++i) {
-    constexpr std::string_view option = "--on", with_value = "--on=";
-    const std::string& word = run.arguments[i];
-    if (word.starts_with(with_value)) on = word.substr(with_value.size());
-    if (word == option && i + 1 < run.arguments.size()) on = run.arguments[i + 1];
+std::string option_of(const std::vector<std::string>& words, std::string_view option) {
+  std::string value;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (!word.starts_with(option)) continue;
+    const std::string_view rest = word.substr(option.size());
+    if (rest.starts_with('=')) value = rest.substr(1);
+    if (rest.empty() && i + 1 < words.size()) value = words[i + 1];
   }
-  return on == "cpus" ? run.command : run.command + "-gpus";
+  return value;
+}
+
+std::string name_in_survey(const RunHead& run) {
+  const std::string on = option_of(run.arguments, "--on");
+  return on.empty() || on == "cpus" ? run.command : run.command + "-gpus";
 }
 
 std::string options_text(const RunHead& run) {

@@ -234,7 +234,8 @@ std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
   std::vector<Normal> all;
   for (const RunReport& report : reports) {
     if (is_null_engine(report.engine)) continue;  // nothing was measured
-    const auto reads = report.command == "bandwidth" ? all_reads_of(rows_of(report)) : std::nullopt;
+    const AllReads reads =
+        report.command == "bandwidth" ? all_reads_of(rows_of(report)) : AllReads();
     std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
   }
   return all;

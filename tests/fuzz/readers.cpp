@@ -24,6 +24,7 @@
 #include "machine/source.h"
 #include "memory/source.h"
 #include "placement/placement.h"
+#include "published/table.h"
 #include "scenario/scenario_file.h"
 
 namespace numatlas::testing {
@@ -111,6 +112,8 @@ void read_trees(std::string_view text) {
   }
 }
 
+void read_table(std::string_view text) { check(parse_published(text, "fuzz.csv")); }
+
 void read_modules(std::string_view text) { (void)slots_of_smbios(std::string(text)); }
 
 }  // namespace
@@ -119,7 +122,7 @@ const std::vector<Reader>& readers() {
   static const std::vector<Reader> all{
       {"sizes", read_sizes},   {"placement", read_placement}, {"scenario", read_scenarios_text},
       {"result", read_result}, {"machine", read_machine},     {"modules", read_modules},
-      {"tree", read_trees}};
+      {"tree", read_trees},    {"table", read_table}};
   return all;
 }
 
