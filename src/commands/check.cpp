@@ -184,10 +184,9 @@ Expected<int> run_check(const CheckOptions& options) {
 Start declare_check(CLI::App& app, const CommandLine& line) {
   auto options = std::make_shared<CheckOptions>();
   options->words = line.words;
-  app.add_option(
-         "FILE", options->paths,
-         "results of any command (JSON), and folders of these: the newest run of each host "
-         "is judged against others of its kind, its own earlier runs, and published figures")
+  app.add_option("FILE", options->paths,
+                 "results of any command (JSON), or folders: the newest run of each host is judged "
+                 "against others of its kind, its earlier runs and published figures")
       ->type_name("")
       ->required();
   add_value(
@@ -223,8 +222,7 @@ Start declare_check(CLI::App& app, const CommandLine& line) {
             "Prometheus' node exporter (.prom)");
   rare(add_label_option(app, options->style.labels));
   rare(add_quiet(app, options->quiet));  // it shows none in any case
-  app.add_flag("--no-fail", options->no_fail,
-               "end with exit code 0 even if a host is slow, or not judged");
+  app.add_flag("--no-fail", options->no_fail, "end with exit code 0 whatever was found");
   return [options] { return run_check(*options); };
 }
 
@@ -238,9 +236,8 @@ Command check_command() {
       .description =
           "Exit code 1: the newest run of a host is slow, slower than its earlier ones, LOW, or "
           "misses what is expected of it. Exit code 9: none is, but a host could not be "
-          "judged, or its newest run is unreliable or incomplete. \"Is it normal?\" holds figures "
-          "against what others published of such machines and GPUs: LOW is below 85 % of the "
-          "lowest of them.",
+          "judged, or its newest run is unreliable or incomplete. LOW (\"Is it normal?\"): "
+          "below 85 % of the lowest that others published of such machines and GPUs.",
       .examples = {{"Each host measured itself every night: which is slow, which became slower?",
                     "numatlas check results"},
                    {"Is this host what was bought?",

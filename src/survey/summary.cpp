@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -237,6 +239,24 @@ std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
     const AllReads reads =
         report.command == "bandwidth" ? all_reads_of(rows_of(report)) : AllReads();
     std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
+  }
+  return all;
+}
+
+nlohmann::json normal_in_json(const std::vector<RunReport>& reports,
+                              const std::string& machine_type) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Normal& one : normal_of(reports, machine_type)) {
+    nlohmann::json others = nullptr;
+    if (one.count > 0)
+      others = {{"count", one.count}, {"median", one.median}, {"low", one.low}, {"high", one.high}};
+    all.push_back({{"what", one.what},
+                   {"verdict", to_text(one.verdict)},
+                   {"text", to_text(one)},
+                   {"unit", one.unit.symbol()},
+                   {"value", one.value.value},
+                   {"others", std::move(others)},
+                   {"source", one.source.empty() ? nlohmann::json() : nlohmann::json(one.source)}});
   }
   return all;
 }

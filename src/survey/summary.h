@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/rows.h"
 #include "record/report.h"
 
@@ -21,6 +23,9 @@ SurveySummary summary_of(const std::vector<RunReport>& reports);
 /// The figures of all reports beside what others published of such machines. `machine_type`: as
 /// `Published` has it.
 std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
+                              const std::string& machine_type);
+/// The same as a survey's JSON has it, in SI units.
+nlohmann::json normal_in_json(const std::vector<RunReport>& reports,
                               const std::string& machine_type);
 
 /// A benchmark that a survey did not run, and why.

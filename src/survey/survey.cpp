@@ -22,6 +22,7 @@
 #include "engine/agreement.h"
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
+#include "published/normal.h"
 #include "record/report_json.h"
 #include "report/answer.h"
 #include "report/file.h"
@@ -70,24 +71,6 @@ json plan_of(const SurveyRecord& record) {
   return plan;
 }
 
-/// Figures beside what others published, in SI units.
-json normal_in_json(const SurveyRecord& record) {
-  json all = json::array();
-  for (const Normal& one : normal_of(record.reports, record.options.machine_type)) {
-    json others = nullptr;
-    if (one.count > 0)
-      others = {{"count", one.count}, {"median", one.median}, {"low", one.low}, {"high", one.high}};
-    all.push_back({{"what", one.what},
-                   {"verdict", to_text(one.verdict)},
-                   {"text", to_text(one)},
-                   {"unit", one.unit.symbol()},
-                   {"value", one.value.value},
-                   {"others", std::move(others)},
-                   {"source", optional_text(one.source)}});
-  }
-  return all;
-}
-
 /// The whole object, ending in a newline (docs/results.md describes it). Pure.
 std::string document_text(const SurveyRecord& record, const SurveySummary& summary) {
   json skipped = json::array();
@@ -109,7 +92,7 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
                    {"results", nullptr},
                    {"skipped", std::move(skipped)},
                    {"notes", record.notes},
-                   {"normal", normal_in_json(record)},
+                   {"normal", normal_in_json(record.reports, record.options.machine_type)},
                    {"warnings", summary.warnings}};
   if (!trust.grade.empty()) {
     document["trust"] = trust.grade;

@@ -1,23 +1,43 @@
-// Reads a result or a survey, and writes it with its tables as this version draws them: for tests
-// whose results are made up.
+// Reads a result or a survey, and writes it with its tables as this version draws them, and a
+// survey with what is normal of it: for tests whose results are made up, and for examples/results.
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "record/report_json.h"
+#include "survey/summary.h"
 
 namespace numatlas {
 namespace {
 
-/// Draws the views of one report. "" or what is wrong with it.
-std::string draw(nlohmann::json& value) {
-  const auto report = report_from_json(value);
-  if (!report) return report.error().message;
-  value["views"] = nlohmann::json::parse(json_text(*report)).at("views");
+/// Draws the views of one report.
+Expected<RunReport> draw(nlohmann::json& value) {
+  RunReport report = TRY(report_from_json(value));
+  value["views"] = nlohmann::json::parse(json_text(report)).at("views");
+  return report;
+}
+
+/// Draws a result or a survey, and says anew what is normal of the latter. "" or what is wrong.
+std::string draw_all(nlohmann::json& value) {
+  if (value.contains("cases")) {
+    const auto report = draw(value);
+    return report ? "" : report.error().message;
+  }
+  if (!value.contains("results")) return "";
+  std::vector<RunReport> reports;
+  for (nlohmann::json& one : value["results"]) {
+    auto report = draw(one);
+    if (!report) return report.error().message;
+    reports.push_back(*std::move(report));
+  }
+  if (value["command"] == "survey")
+    value["normal"] = normal_in_json(reports, option_of(value["arguments"], "--machine-type"));
   return "";
 }
 
@@ -27,11 +47,7 @@ std::string draw(nlohmann::json& value) {
 int main() {
   const std::string text(std::istreambuf_iterator<char>(std::cin), {});
   auto value = numatlas::parse_json(text);
-  std::string wrong = value ? "" : value.error().message;
-  if (value && value->contains("cases")) wrong = numatlas::draw(*value);
-  if (value && value->contains("results"))
-    for (nlohmann::json& one : value->at("results"))
-      if (wrong.empty()) wrong = numatlas::draw(one);
+  const std::string wrong = value ? numatlas::draw_all(*value) : value.error().message;
   if (!wrong.empty()) {
     std::fprintf(stderr, "draw: %s\n", wrong.c_str());
     return 2;

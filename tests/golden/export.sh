@@ -88,6 +88,8 @@ refused 2 '--machine: does not apply' published $tiers --machine tests/topologie
 refused 2 'no NUMA node|has not all of the CPUs|no CPUs' hwloc $tiers --machine 'numa:2 core:1 pu:1'
 refused 6 '--output' published $tiers -o "$folder/none/file.csv"
 refused 3 'no GPU' gpu-nodes $tiers
+"$numatlas" survey --engine null -q --no-report --only bandwidth --machine 'numa:2 core:2 pu:1' -o "$folder/null" >/dev/null
+refused 3 'null engine, which measures nothing' published "$folder/null"
 cp $tiers "$folder/own.json"
 refused 2 '--output: .*own.json. is the file that is read' published "$folder/own.json" -o "$folder/own.json"
 cmp -s $tiers "$folder/own.json" || fail 'export overwrote its input'

@@ -22,11 +22,16 @@ json.dump(m, open(sys.argv[2], "w"))
 END
   command=(bandwidth --kernels read)
   [[ $more != *gpu* ]] || command=(transfer --gpus 0 --measure copies --direction "h2d,d2h")
-  "$numatlas" "${command[@]}" --engine null --machine "$folder/machine.json" -q --json "$folder/run.json" >/dev/null || exit 1
-  [[ $words == *line* ]] || sed -i 's/"engine": "null[^"]*"/"engine": "threads"/' "$folder/run.json"
+  to=(--json "$folder/run.json") file=$folder/run.json
+  if [[ $more == *survey* ]]; then
+    command=(survey --only bandwidth --machine-type r8g.4xlarge)
+    to=(--no-report -o "$folder/survey") file=$folder/survey/survey.json
+  fi
+  "$numatlas" "${command[@]}" --engine null --machine "$folder/machine.json" -q "${to[@]}" >/dev/null || exit 1
+  [[ $words == *line* ]] || sed -i 's/"engine": "null[^"]*"/"engine": "threads"/' "$file"
   echo "\$ ${command[*]}, ${provider:-no provider}, $model${more:+, $more}; check $words"
   # shellcheck disable=SC2086
-  "$numatlas" check "$folder/run.json" ${words//FOLDER/$folder} 2>&1 |
+  "$numatlas" check "${to[-1]}" ${words//FOLDER/$folder} 2>&1 |
     sed "s|$folder|FOLDER|g" | grep -vE '^$|^warning: not judged|^(slow|MAD): |^null engine'
   echo "--- exit code ${PIPESTATUS[0]} ---"
 done <<'END'
@@ -39,6 +44,7 @@ two-sockets-four-gpus.json|Neoverse-V2|nobody||
 two-sockets-four-gpus.json|Neoverse-V2|||
 two-sockets-four-gpus.json|Neoverse-V2|||--machine-type r8g.4xlarge
 two-sockets-four-gpus.json|Neoverse-V2|||--machine-type r99g.4xlarge
+two-sockets-four-gpus.json|Neoverse-V2||# a survey|
 two-sockets-four-gpus.json|Mine 1|own||--published FOLDER/own.csv
 two-sockets-four-gpus.json|Mine 1|own||--published FOLDER/damaged.csv
 two-sockets-four-gpus.json|Mine 1|own||--published FOLDER/none.csv
