@@ -76,7 +76,8 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   const std::string text = text_in(options.format, shown, style);
   if (!for_people) return text;
   // In Markdown a line below a list is of its last item.
-  return text + (options.format == "markdown" ? "\n" : "") + judged_against_text(report);
+  const bool is_glued = options.format == "markdown" && !text.ends_with("\n\n");
+  return text + (is_glued ? "\n" : "") + judged_against_text(report);
 }
 
 /// What was read, also below a folder, is not written over.

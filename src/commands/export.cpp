@@ -25,7 +25,7 @@ namespace numatlas {
 namespace {
 
 struct ExportOptions {
-  std::string form, file, output, machine;
+  std::string form, file, output, machine, machine_type;
   bool standard = false, quiet = false;
 };
 
@@ -41,6 +41,8 @@ Expected<void> check(const ExportOptions& options, const ExportForm& form) {
                       "it is an option of " + forms);
   };
   if (options.standard && options.form != "hwloc") return only("--standard", "hwloc");
+  if (!options.machine_type.empty() && options.form != "published")
+    return only("--machine-type", "published");
   if (!options.machine.empty() && !form.takes_machine) {
     std::string takers;
     for (const ExportForm& one : export_forms())
@@ -72,6 +74,7 @@ Expected<ExportInput> input_of(const ExportOptions& options, const ExportForm& f
   ExportInput input;
   input.standard = options.standard;
   input.machine_spec = options.machine;
+  input.machine_type = options.machine_type;
   if (!options.file.empty()) {
     input.stored = TRY(read_stored(options.file));
   }
@@ -122,6 +125,8 @@ Start declare_export(CLI::App& app, const CommandLine&) {
       "hwloc: the topology that gets the attributes, as `lstopo FILE.xml` writes it (default: "
       "topology.xml beside the result, where a survey writes it); gpu-nodes: the machine whose "
       "GPUs are shown");
+  add_value(app, "--machine-type", options->machine_type, "NAME",
+            "published: the cloud's name of the machine, where its firmware names no cloud");
   add_quiet(app, options->quiet);
   return [options] { return run(*options); };
 }

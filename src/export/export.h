@@ -15,6 +15,7 @@ struct ExportInput {
   /// Of --machine, as it was written ("" for none), and what stands there.
   std::string machine_spec;
   std::optional<Machine> machine;
+  std::string machine_type{};  ///< of the cloud (--machine-type); "": as the survey was told
   // Of hwloc:
   std::string topology;   ///< XML: of --machine, or what the survey wrote; "" for none
   bool standard = false;  ///< the standard attributes as well

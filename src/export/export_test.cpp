@@ -260,7 +260,7 @@ Xeon Platinum 8480+,2,,,,,numatlas,490.0,94.6,"numatlas 9.8.7, all CPUs"
   guest.hypervisor = "";
   EXPECT_THAT(form("published").write(input)->text, HasSubstr("\nXeon Platinum 8480+,2,,1,4400,"));
   guest.hypervisor = "KVM";
-  input.stored.runs.back().machine_type = "m7i.4xlarge";
+  input.machine_type = "m7i.4xlarge";
   EXPECT_THAT(form("published").write(input)->text,
               HasSubstr("\naws,m7i.4xlarge,Xeon Platinum 8480+,16,"));
   guest.identity = {"", "", "", "Amazon EC2 m5.large", "aws"};

@@ -61,10 +61,15 @@ std::string machine_type_of(const Identity& identity) {
 
 Expected<Exported> export_published(const ExportInput& input) {
   const Rows* const found = first_with_reads(input.stored.runs);
-  if (found == nullptr)
+  if (found == nullptr) {
+    std::string reason;
+    for (const Rows& run : input.stored.runs)
+      if (const AllReads reads = all_reads_of(run); !reads.reason.empty())
+        reason = " (" + reads.reason + ")";
     return fail_about(ErrorKind::unavailable, input.stored.file,
-                      "has no reads of all CPUs of one host",
+                      "has no reads of all CPUs of one host" + reason,
                       "`numatlas survey` and `numatlas bandwidth --kernels read` measure them");
+  }
   const Rows& run = *found;
   if (is_null_engine(run.engine))
     return fail_about(ErrorKind::unavailable, input.stored.file,
@@ -82,14 +87,14 @@ Expected<Exported> export_published(const ExportInput& input) {
     return value ? std::to_string(*value) : "";
   };
   Published published;
-  published.machine_type = run.machine_type;
-  const std::string provider = provider_of(machine, published);
+  published.machine_type = input.machine_type.empty() ? run.machine_type : input.machine_type;
+  const auto [provider, processor] = cloud_of(machine, published);
   if (!provider.empty()) {
     const std::string type = machine_type_of(machine.identity);
     columns = {"provider", "machine", "processor", "cpus", "threads_per_core", "cache_mib"};
     cells = {cell(provider),
-             cell(type.empty() ? run.machine_type : type),
-             cell(processor_name(machine.cpu_model)),
+             cell(type.empty() ? published.machine_type : type),
+             cell(processor),
              std::to_string(machine.cpus.size()),
              number(threads_per_core(machine)),
              number(caches_in_mib(machine))};
@@ -97,7 +102,7 @@ Expected<Exported> export_published(const ExportInput& input) {
     return fail_about(ErrorKind::unavailable, input.stored.file,
                       "is of a virtual machine whose firmware names no cloud, so that nobody could "
                       "tell what its figures are of",
-                      "`numatlas survey --machine-type NAME` says what it is");
+                      "--machine-type NAME says what it is, if anything is known of that type");
   } else {
     columns = {"processor", "sockets", "cores", "channels", "mts", "virtual"};
     const bool by_core = machine.arch == "aarch64" && sockets.cores;  // named by their core

@@ -268,9 +268,9 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
 
 /// Nothing where nobody could know such a machine: none of a cloud, with processors that no table
 /// has.
-std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
-                                  const Published& published) {
-  Normal one{reads_name, "B/s", *reads.rate};
+std::optional<Normal> reads_beside(const Machine& machine, const Estimate& rate,
+                                   const Published& published) {
+  Normal one{reads_name, "B/s", rate};
   const Like like(machine, published);
   one.group = like.text();
   one.reason = "nothing is known of " + one.group;
@@ -289,20 +289,9 @@ std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
     }
     one.against = "machines like it";
   }
-  const auto& quota = machine.allowance.cpu_quota;
-  const bool has_quota = quota && *quota < static_cast<double>(machine.cpus.size());
-  if (has_quota || !reads.reason.empty()) {
-    const bool may_be_known = one.count > 0 || is_bare_metal(machine);
-    one.limit.reset();
-    no_verdict(has_quota
-                   ? fmt::format("a CPU quota of {:g} of {} CPUs", *quota, machine.cpus.size())
-                   : reads.reason,
-               one);
-    return may_be_known || like.has_provider() ? std::optional(one) : std::nullopt;
-  }
   if (one.verdict != Normal::Verdict::none) return one;
   if (is_bare_metal(machine)) {
-    Normal whole{reads_name, "B/s", *reads.rate};
+    Normal whole{reads_name, "B/s", rate};
     hold_by_processor(machine, published, whole);
     if (!whole.against.empty() && (whole.count > 0 || !whole.more.empty())) return whole;
     return one.count > 0 ? std::optional(one) : std::nullopt;
@@ -311,6 +300,21 @@ std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
   if (like.has_provider()) return one;
   if (!is_virtual(machine)) return std::nullopt;
   one.reason = "the firmware names no cloud (--machine-type)";
+  return one;
+}
+
+/// The same; reads that are not as others measured have no verdict.
+std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
+                                  const Published& published) {
+  auto one = reads_beside(machine, *reads.rate, published);
+  const auto& quota = machine.allowance.cpu_quota;
+  const bool has_quota = quota && *quota < static_cast<double>(machine.cpus.size());
+  const std::string reason =
+      has_quota ? fmt::format("a CPU quota of {:g} of {} CPUs", *quota, machine.cpus.size())
+                : reads.reason;
+  if (!one || reason.empty() || (one->count == 0 && one->more.empty())) return one;
+  one->limit.reset();
+  no_verdict(reason, *one);
   return one;
 }
 
@@ -548,8 +552,9 @@ std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
   return all;
 }
 
-std::string provider_of(const Machine& machine, const Published& published) {
-  return Like(machine, published).provider();
+CloudMachine cloud_of(const Machine& machine, const Published& published) {
+  const Like like(machine, published);
+  return {like.provider(), like.processor()};
 }
 
 std::string normal_line(const std::vector<Normal>& all) {

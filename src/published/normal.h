@@ -41,8 +41,12 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
 std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
                                   const Published& published);
 
-/// The cloud that a machine is of, as its firmware or the machine type says; "" where neither does.
-std::string provider_of(const Machine& machine, const Published& published);
+/// The cloud that a machine is of, as its firmware or the machine type says ("" where neither
+/// does), and its processor, by the type where its own name is no model.
+struct CloudMachine {
+  std::string provider, processor;
+};
+CloudMachine cloud_of(const Machine& machine, const Published& published);
 
 /// The line of a survey: what is LOW, else what is as it is of others, else what is not judged; ""
 /// where no figure can be held against anything.
