@@ -1,6 +1,7 @@
 """What a run says in sum: the facts that its benchmarks state (src/record/view.h), as frames, and their
 headings as headline figures, as in the program's own summary. Knows no benchmark but by the keys of facts."""
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ COUNT = "hosts"
 #: Methods of estimates (docs/results.md) whose interval lies within a visit, or a few of them.
 FEW_VISITS = ("within", "samples", "stretches")
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
-LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages")
+LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "kind", "place")
 #: Labels that tell headings of one key apart.
 TELLING = ("gpu", "level")
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
@@ -51,9 +52,10 @@ class Metric:
         return f"{spread}*" if spread and self.few_visits else spread
 
     @property
-    def around(self) -> list[str]:
-        """What stands before and after the figure."""
-        return self.line.split("{}", 1)
+    def short(self) -> str:
+        """One line beside the figure: what it is of, or the ends of each class of nodes."""
+        own = re.sub(r",[^()]*\)", ")", " ".join(" ".join(self.line.split("{}", 1)).split()))
+        return self.beside if not own or self.beside.startswith(f"{own} ") else own
 
 
 def facts(result: Any) -> pd.DataFrame:
@@ -96,10 +98,15 @@ def gpu_rates(result: Any) -> pd.DataFrame:
 
 
 def cache_levels(result: Any) -> pd.DataFrame:
-    """Latencies of the caches and of memory, once each level, the nearest first."""
+    """Latencies of the caches and of memory, once each level and kind of core, the nearest first. `lowest`:
+    of a cache without a plateau, whose value is the highest of its sizes."""
     every = facts(result)
-    levels = every[every["key"].isin(["cache_latency", "memory_latency"])]
-    return levels.drop_duplicates("level").sort_values("value")
+    one = ["level", "kind"]
+    found = every["key"].isin(["cache_latency", "cache_latency_highest", "memory_latency"])
+    levels = every[found].drop_duplicates(one)
+    lowest = every[every["key"] == "cache_latency_lowest"].drop_duplicates(one)
+    levels = levels.merge(lowest[[*one, "value"]].rename(columns={"value": "lowest"}), "left", one)
+    return levels.sort_values(["kind", "value"], na_position="first", ignore_index=True)
 
 
 # ---- Headline figures
@@ -151,7 +158,7 @@ def _of_cells(result: Any, rows: list[Any]) -> tuple[Any, str, list[str]]:
         f"{name} {range_text(mine[0].value, mine[-1].value, mine[0].unit)}" for name, mine in classes.items()
     ]
     middle = mine[(len(mine) - 1) // 2]
-    return (middle, f"{name} {{}}", spans) if len(rows) > 1 else (middle, "{}", [middle.words])
+    return (middle, f"{name} {{}}", spans) if len(rows) > 1 else (middle, "{}", [])
 
 
 def _class_of(result: Any, row: Any) -> str:

@@ -68,7 +68,7 @@ def test_no_verdict_is_python_s_own(tmp_path):
         text = "the host was busy: other programs ran"
         part(data, "latency")["warnings"] = [{"code": "other-processes", "text": text, "where": None}]
 
-    assert verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)).grade == ""
+    assert verdict(changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)) is None
     assert verdict(numatlas.load(survey(tmp_path / "b.json", 1, 1, 4, engine="null"))) is None
     empty = changed(survey(tmp_path / "c.json", 1, 1, 4), lambda data: data.update(results=[]))
     assert verdict(empty) == Verdict("wary", "No benchmark had the time to measure.")
@@ -217,18 +217,19 @@ def widened(share, *keys):
 def dashed_places(result):
     (atlas,) = figures_of(result, "atlas")
     patches = build(atlas).axes[0].patches
-    return [one.get_gid() for one in patches if one.get_linestyle() not in ("-", "solid")]
+    dashed = [one.get_x() for one in patches if one.get_linestyle() not in ("-", "solid")]
+    return [place.name for place in atlas.places if any(place.box.x == x for x in dashed)]
 
 
 def test_a_place_known_to_40_percent_is_dashed_as_the_key_says(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
-    assert dashed_places(numatlas.load(path)) == ["place-0"]  # its latency is known to 20 % only
+    assert dashed_places(numatlas.load(path)) == ["N0"]  # its latency is known to 20 % only
     for key in ("matrix_latency", "matrix_bandwidth"):
         survey(path, 1, 1, 4)
         changed(path, widened(0.01, "matrix_latency", "matrix_bandwidth"))
         assert dashed_places(numatlas.load(path)) == []
         result = changed(path, widened(0.4, key))
-        assert dashed_places(result) == ["place-0"]
+        assert dashed_places(result) == ["N0"]
         (atlas,) = figures_of(result, "atlas")
         assert any("dashed: interval of ±10 % or wider" in text for text in texts(build(atlas)))
 

@@ -50,7 +50,7 @@ def test_the_fact_of_a_new_benchmark_is_a_headline(tmp_path):
         "±1.0 %",
         "a turn to the left",
     )
-    assert mine.around == ["", " to the left"]
+    assert mine.short == "to the left"
     tree = Tree(page([result]))
     assert "Turns" in [words["text"] for words in tree.find("p", class_="words")]
 
@@ -92,7 +92,10 @@ def test_gpus_have_their_best_copies(tmp_path):
     ]
     (atlas,) = figures_of(result, "atlas")
     gpu = next(place for place in atlas.places if place.name == "GPU1")
-    assert gpu.texts["bandwidth"] == "55.0 GB/s h2d" and gpu.texts["other"] == "52.0 GB/s d2h ±1.0 %"
+    assert gpu.beside == [
+        "55.0 GB/s ±1.0 % to it, 52.0 GB/s ±1.0 % back",
+        "55.0 GB/s to it, 52.0 GB/s back",
+    ]
     (card,) = [one for one in metrics(result) if one.name == "gpu copy rate, gpu 1"]
     assert card.value == pytest.approx(50e9) and card.line == "h2d {}"
     told = "h2d 55.0 GB/s ±1.0 %; d2h 52.0 GB/s ±1.0 %; both 90.0 GB/s ±1.0 %"

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from commands import command
 from made import FLEET, texts
-from matplotlib.colors import Normalize
 
 import numatlas
 from numatlas.figures.scales import colour_range
@@ -282,7 +281,7 @@ def test_grids_are_nearly_square(count, shape):
 def test_cells_have_words_while_they_can_be_read(count, cells):
     names = pd.Series([f"cn{index:05}" for index in range(count)])
     values = pd.Series(np.linspace(100, 200, count))
-    picture = heat_maps.build(names, values, "copy, average of each node", Normalize(*colour_range(values)))
+    picture = heat_maps.build(names, values, "copy, average of each node", colour_range(values))
     assert len(texts(picture, "cell")) == cells
     assert any(text.startswith("slowest: cn00000 100.0, cn00001") for text in texts(picture, "small"))
 

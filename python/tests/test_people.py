@@ -53,7 +53,7 @@ def test_of_many_hosts_the_slowest_are_printed(tmp_path):
 
 
 def test_fleet_charts_keep_a_width_that_can_be_read():
-    assert re.search(r"\.strip svg \{ min-width: 6\d\dpx", STYLE)
+    assert re.search(r"\.strip > svg \{ min-width: 6\d\dpx", STYLE)
 
 
 def test_links_have_an_outline_that_is_seen_on_dark_cards():

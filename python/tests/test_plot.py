@@ -14,11 +14,10 @@ import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.model import Bar
-from numatlas.figures.scales import around
+from numatlas.figures.scales import INKS, around
 from numatlas.plot import build, draw
 from numatlas.plot.bars import MOST_BARS
 from numatlas.plot.curves import LOOKS
-from numatlas.plot.matrix import INKS
 from numatlas.plot.style import text_width, wrap
 from numatlas.units import ink_on
 

@@ -4,11 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.facts import QUANTITIES, cache_levels, gpu_rates, pairs
+from numatlas.facts import cache_levels, facts, gpu_rates, pairs
 from numatlas.figures.atlas_layout import MOST_LINKED, arrange
+from numatlas.figures.atlas_paint import UNITS
 from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
-from numatlas.figures.told import is_of_the_null_engine, warnings_of
+from numatlas.figures.told import GRAVE, is_of_the_null_engine, model_words, warnings_of
 from numatlas.result import Result
 from numatlas.units import (
     estimate_spread,
@@ -27,9 +28,8 @@ from numatlas.units import (
 Json = dict[str, Any]
 Cells = dict[tuple[int, int], Any]  #: what was measured, by the nodes of the CPUs and of the memory
 
-UNITS = {what: unit for unit, what in QUANTITIES.items()}
-#: What the map shows of the machine.
-MEASURED, NULL = "as it was measured", "with numbers of the null engine"
+#: Base pages that are so many times as slow as huge ones are told of.
+MUCH_SLOWER = 2
 #: Pairs of nodes told one by one of a link.
 MOST_PAIRS = 4
 
@@ -52,8 +52,11 @@ def figures(result: Result) -> list[Figure]:
             attached[home.get(near, next(iter(sockets)))].append(
                 _far(node, _best_seen(node, near, cells), cells)
             )
+    every = facts(result)
+    own = every[every["key"] == "gpu_read"].drop_duplicates("gpu")
     for gpu in machine.get("gpus", []):
-        attached[home.get(gpu.get("node"), next(iter(sockets)))].append(_gpu(gpu, rates, home))
+        place = home.get(gpu.get("node"), next(iter(sockets)))
+        attached[place].append(_gpu(gpu, rates, own, home))
     nodes = {node["id"]: _node(machine, node, cells) for node in machine["nodes"] if node["id"] in home}
     names = list(sockets)
     links = [
@@ -61,15 +64,16 @@ def figures(result: Result) -> list[Figure]:
     ]
     atlas = Atlas(
         "atlas",
-        f"{machine.get('host') or 'The machine'} {NULL if is_of_the_null_engine(result) else MEASURED}",
+        model_words(machine, gpus=True) + (", simulated" if is_of_the_null_engine(result) else ""),
         kind="atlas",
-        spread="95 % interval; dashed: ±10 % or wider",
-        warnings=warnings_of(result, pd.DataFrame()),
+        spread="95 % interval",
+        warnings=[one for one in warnings_of(result, pd.DataFrame()) if one.code in GRAVE],
         data=found.drop(columns=["where", "heading", "line"], errors="ignore").dropna(axis=1, how="all"),
         places=[*nodes.values(), *(spot for spots in attached.values() for spot in spots)],
         links=links,
         sockets=[_socket(name, sockets, cells) for name in sockets],
         chain=[_hop(machine, row) for row in cache_levels(result).itertuples()],
+        said=_pages(every),
     )
     atlas.modes = [mode for mode in UNITS if cells[mode]] or ["bandwidth"]
     arrange(atlas, [[nodes[node] for node in sockets[name]] for name in sockets], list(attached.values()))
@@ -127,25 +131,40 @@ def _far(node: Json, near: int, cells: dict[str, Cells]) -> Spot:
     return spot
 
 
-def _gpu(gpu: Json, rates: pd.DataFrame, home: dict[int, str]) -> Spot:
-    mine = rates[rates["gpu"] == str(gpu.get("index"))]
-    texts = [f"{estimate_text(row)} {row.direction}" for row in mine.itertuples()]
-    spreads = [estimate_spread(row) for row in mine.itertuples()]
+def _gpu(gpu: Json, rates: pd.DataFrame, own: pd.DataFrame, home: dict[int, str]) -> Spot:
+    """Its memory as it reads it itself, and beside its connection the copies to it and back."""
+    index = str(gpu.get("index"))
+    mine = list(rates[rates["gpu"] == index].itertuples())
+    texts = [f"{estimate_text(row)} {estimate_spread(row)}".rstrip() for row in mine]
+    name = gpu.get("name") or gpu.get("vendor") or "GPU"
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
-    words = [at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
-    told = "\n".join([gpu.get("name") or gpu.get("vendor") or "GPU", *texts])
+    words = [name, at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
+    told = [f"{text} {row.direction}" for text, row in zip(texts, mine, strict=True)]
     number = "" if gpu.get("index") is None else gpu["index"]
-    spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), told, far=True)
-    if texts:  # to the GPU, where that was measured
-        known = [row.value for row in mine.itertuples() if _is_known(row)]
-        spot.values |= {"bandwidth": max(known)} if known else {}
-        spot.unsteady |= {"bandwidth"} if any(map(_is_unsteady, mine.itertuples())) else set()
-        spot.texts["bandwidth"] = texts[0]
-        spot.spreads["bandwidth"] = spreads[0]
-        spot.texts["other"] = ", ".join(
-            f"{text} {spread}".rstrip() for text, spread in zip(texts[1:], spreads[1:], strict=True)
-        )
+    spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), "\n".join([name, *told]), far=True)
+    ways = {"h2d": "to it", "d2h": "back"}
+    forms = [texts, [estimate_text(row) for row in mine]]
+    spot.beside = [
+        ", ".join(f"{text} {ways[row.direction]}" for text, row in zip(told, mine, strict=True))
+        for told in forms
+    ]
+    spot.unsteady = {"bandwidth"} if any(map(_is_unsteady, mine)) else set()
+    for row in own[own["gpu"] == index].itertuples():
+        spot.texts["bandwidth"] = f"{estimate_text(row)} of its memory"
+        spot.spreads["bandwidth"] = estimate_spread(row)
+        spot.detail += f"\n{_detail(row)}"
     return spot
+
+
+def _pages(every: pd.DataFrame) -> list[str]:
+    """Where base pages are much slower than huge ones, that they are."""
+    memory = every[(every["key"] == "memory_latency") & every["pages"].notna()]
+    by_pages = memory.drop_duplicates("pages").set_index("pages")["value"]
+    huge = by_pages.drop("base", errors="ignore").min()
+    if "base" not in by_pages or not by_pages["base"] > MUCH_SLOWER * huge:
+        return []
+    text = quantity_text(by_pages["base"], "s")
+    return [f"with base pages {text}, {by_pages['base'] / huge:.1f} times as long as with huge pages"]
 
 
 def _fill(spot: Spot, what: str, cell: Any) -> None:
@@ -198,18 +217,22 @@ def _best_seen(node: Json, near: int, cells: dict[str, Cells]) -> int:
 
 
 def _hop(machine: Json, row: Any) -> Spot:
-    sizes = {
-        f"L{cache['level']}": cache.get("size")
-        for cache in reversed(machine.get("caches", []))
-        if cache.get("type") != "instruction"
-    }
-    size = sizes.get(row.level)
+    """A cache of the kind of cores that were measured: as large as the largest of it."""
+    sizes: dict[str, int] = {}
+    for cache in machine.get("caches", []):
+        if cache.get("type") != "instruction" and cache.get("size"):
+            level = f"L{cache['level']}"
+            sizes[level] = max(sizes.get(level, 0), cache["size"])
+    size = sizes.get(row.level) if pd.isna(row.kind) else None
     name = f"{row.level} {short_size(size)}" if size else f"{row.level}, {row.pages} pages"
+    kind = "" if pd.isna(row.kind) else f"{row.kind}: "
+    text = estimate_text(row) if pd.isna(row.lowest) else range_text(row.lowest, row.value, row.unit)
     return Spot(
-        name,
+        f"{kind}{name}",
         detail=_detail(row),
-        texts={"latency": estimate_text(row)},
-        spreads={"latency": estimate_spread(row)},
+        texts={"latency": text},
+        spreads={"latency": estimate_spread(row) if pd.isna(row.lowest) else "no plateau"},
+        row=kind,
     )
 
 

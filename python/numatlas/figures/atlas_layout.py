@@ -5,7 +5,8 @@ from numatlas.figures.model import Atlas, Box, Spot
 
 WIDE = 7.0
 #: Inches around boxes; of a socket's title, a node, what is attached, its connection, the chain of caches.
-PAD, TITLE, NODE, EXTRA, STEM, CHAIN = 0.08, 0.24, 0.66, 0.66, 0.16, 0.5
+#: LOW: of what is attached without figures of its own.
+PAD, TITLE, NODE, EXTRA, STEM, CHAIN, LOW = 0.08, 0.24, 0.66, 0.66, 0.26, 0.5, 0.42
 #: Between sockets with links drawn, and without.
 GAP_X, GAP_Y, CLOSE = 1.35, 0.8, 0.16
 #: More sockets than this have no lines between them.
@@ -20,29 +21,36 @@ def arrange(atlas: Atlas, nodes: list[list[Spot]], attached: list[list[Spot]]) -
     linked = 1 < count <= MOST_LINKED
     gap_x, gap_y = (GAP_X, GAP_Y) if linked else (CLOSE, CLOSE)
     wide = (WIDE - gap_x * (columns - 1)) / columns
+    low = not any(spot.texts for spots in attached for spot in spots)
+    extra_box = LOW if low else EXTRA
     y = 0.0
     for start in range(0, count, columns):
         row = range(start, min(start + columns, count))
         tall = max(TITLE + _rows(nodes[at]) * (NODE + PAD) for at in row)
-        extra = max(STEM + (PAD + EXTRA) * _rows(attached[at]) if attached[at] else 0.0 for at in row)
+        extra = max(STEM + (PAD + extra_box) * _rows(attached[at]) if attached[at] else 0.0 for at in row)
         above = count > columns and start == 0  # the lines go down
         for at in row:
             x = (at - start) * (wide + gap_x)
             box = atlas.sockets[at].box = Box(x, y + extra * above, wide, tall)
             _fill(nodes[at], box, box.y + TITLE, NODE + PAD, NODE)
-            step = STEM + EXTRA if above else -tall - STEM
-            _fill(attached[at], box, box.y - step, (PAD + EXTRA) * (-1 if above else 1), EXTRA)
+            step = STEM + extra_box if above else -tall - STEM
+            _fill(attached[at], box, box.y - step, (PAD + extra_box) * (-1 if above else 1), extra_box)
             for spot in attached[at][: _across(attached[at])]:
-                ends = (box.y, spot.box.y + EXTRA) if above else (box.y + tall, spot.box.y)
-                atlas.stems.append((spot.box.x + spot.box.wide / 2, *ends))
+                ends = (box.y, spot.box.y + extra_box) if above else (box.y + tall, spot.box.y)
+                x = spot.box.x + spot.box.wide / 2
+                line = (x, ends[0], x, ends[1])
+                atlas.stems.append(Spot(spot.name, beside=spot.beside, box=spot.box, line=line))
+            for spot in attached[at][_across(attached[at]) :]:  # no line leads to it
+                spot.note = ", ".join(filter(None, [spot.note, *spot.beside[1:]]))
         y += tall + extra + gap_y
     atlas.height = y - gap_y
     boxes = {socket.name: socket.box for socket in atlas.sockets}
     for link in atlas.links:
         link.line = _line(*(boxes[name] for name in link.ends)) if linked else None
-    if atlas.chain:
-        wide = WIDE / len(atlas.chain)
-        for at, hop in enumerate(atlas.chain):
+    for kind in dict.fromkeys(hop.row for hop in atlas.chain):
+        hops = [hop for hop in atlas.chain if hop.row == kind]
+        wide = WIDE / len(hops)
+        for at, hop in enumerate(hops):
             hop.box = Box(at * wide + 0.05, atlas.height + 0.14, wide - 0.1, CHAIN - 0.1)
         atlas.height += 0.14 + CHAIN
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.facts import facts
-from numatlas.figures.model import Mark, Series, Special
+from numatlas.figures.model import Curves, Mark, Special
 from numatlas.result import Cell, Result, View
 from numatlas.units import is_unknown, is_wide, number_text, plus_minus, spread_text
 
@@ -150,7 +150,17 @@ def mess_tables(result: Result, points: list[Any]) -> dict[str, pd.DataFrame]:
     return {f"memory_curves-{pair}.csv": mine.drop(columns="pair") for pair, mine in named}
 
 
-def legend_words(series: Series) -> str:
-    """Its name, and what is marked of it."""
-    told = ", ".join(one.text for one in series.special)
-    return ": ".join(filter(None, [series.name, told]))
+def legend_of(figure: Curves, most: int) -> tuple[list[str], list[str], list[str]]:
+    """Names of the lines, with what is marked of each, and of the marks; none where no line has a name, or
+    more have one than can be told apart (`most`). And what else has to be said, in lines."""
+    names = [
+        ": ".join(filter(None, [one.name, ", ".join(mark.text for mark in one.special)]))
+        for one in figure.series
+    ]
+    marked = list(dict.fromkeys(mark.what for one in figure.series for mark in one.special))
+    small = [f"{len(names)} lines, in order from {names[0]} to {names[-1]}"] if len(names) > most else []
+    if any(any(one.flagged) for one in figure.series):
+        small.append("hollow: with a warning, or known to within more than 10 % only")
+    if any(one.unknown() for one in figure.series):
+        small.append("an interval without a point: it reaches zero")
+    return (names, marked, small) if any(names) and len(names) <= most else ([], [], [*small, *marked])

@@ -289,6 +289,8 @@ class Spot:
     far: bool = False  #: without CPUs: the figures are those of the CPUs that its note tells
     box: Box = field(default_factory=lambda: Box(0, 0, 0, 0))
     ends: tuple[str, str] = ("", "")  #: of a link, names of its sockets
+    beside: list[str] = field(default_factory=list)  #: figures of its connection, with intervals and without
+    row: str = ""  #: of a cache, the kind of its cores
     line: tuple[float, float, float, float] | None = None  #: of a link, x and y of both ends; None: not drawn
 
 
@@ -300,6 +302,7 @@ class Atlas(Figure):
     links: list[Spot] = field(default_factory=list)
     sockets: list[Spot] = field(default_factory=list)
     chain: list[Spot] = field(default_factory=list)  #: from the CPU through its caches to memory
-    stems: list[tuple[float, float, float]] = field(default_factory=list)  #: x, from y, to y
+    stems: list[Spot] = field(default_factory=list)  #: lines to what is attached; `note`: its figures
+    said: list[str] = field(default_factory=list)  #: below it, in sentences
     modes: list[str] = field(default_factory=list)
     height: float = 0.0  #: inches; the map is 7 inches wide

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
 
 from numatlas import exit_codes
@@ -46,7 +45,7 @@ def main(arguments: list[str]) -> None:
     with intact(options.file):
         for name, mine in hosts.groupby(kernels_of(hosts, "{}_{}"), sort=False):
             ends = mine[["value", "min", "max"]].to_numpy(dtype=float).ravel() * 1e-9
-            scale = Normalize(*colour_range(ends))
+            scale = colour_range(ends)
             for end, column, words in KINDS:
                 path = options.output / f"{name}_{end}.png"
                 picture = build(mine["host"], mine[column] * 1e-9, f"{name}, {words} of each node", scale)
@@ -60,7 +59,7 @@ def grid_shape(count: int) -> tuple[int, int]:
     return -(-count // columns), columns
 
 
-def build(names: pd.Series, values: pd.Series, title: str, scale: Normalize) -> Picture:
+def build(names: pd.Series, values: pd.Series, title: str, scale: tuple[float, float]) -> Picture:
     """A cell a node in the file's order. Values in GB/s of the whole node."""
     rows, columns = grid_shape(len(values))
     beyond = rows * columns - len(values)
@@ -80,4 +79,4 @@ def build(names: pd.Series, values: pd.Series, title: str, scale: Normalize) -> 
         values=np.append(values, [np.nan] * beyond).reshape(rows, columns).tolist(),
         texts=np.append(names, ["no node"] * beyond).reshape(rows, columns).tolist(),
     )
-    return draw_figure(figure, norm=scale)
+    return draw_figure(figure, ends=scale)

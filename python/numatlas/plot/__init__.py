@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 import matplotlib.style
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
 
 from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, Matrix
 from numatlas.figures.overlay import can_stand_beside
-from numatlas.figures.scales import colour_range
+from numatlas.figures.scales import common_ends
 from numatlas.file_error import FileError
 from numatlas.plot import atlas, bars, curves, fleet, matrix
 from numatlas.plot.style import DPI, MARGIN, PAPER, STYLE, Frame, page
@@ -26,6 +24,8 @@ FORMATS = {
 
 #: Inches of a map that stands beside another, at least.
 NARROWEST = 3.3
+
+Ends = tuple[float, float] | None
 
 _DRAWERS = {
     Bars: bars.build,
@@ -47,26 +47,21 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(figure: Figure, frame: Frame = PAPER, mode: str = "", norm: Normalize | None = None) -> Picture:
-    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `norm`: of the
+def build(figure: Figure, frame: Frame = PAPER, mode: str = "", ends: Ends = None) -> Picture:
+    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `ends`: of the
     colours of a map, where several have one scale."""
     with our_style():
         if isinstance(figure, Beside):
             return _beside(figure, frame, mode)
-        return _drawn(figure, frame, mode, norm)
+        return _drawn(figure, frame, mode, ends)
 
 
-def _drawn(figure: Figure, frame: Frame, mode: str, norm: Normalize | None = None) -> Picture:
+def _drawn(figure: Figure, frame: Frame, mode: str, ends: Ends = None) -> Picture:
     if isinstance(figure, Atlas):
         return atlas.build(figure, frame, mode)
     if isinstance(figure, Matrix):
-        return matrix.build(figure, frame, norm)
+        return matrix.build(figure, frame, ends)
     return _DRAWERS[type(figure)](figure, frame)
-
-
-def common_norm(maps: list[Matrix]) -> Normalize:
-    """One scale of colours."""
-    return Normalize(*colour_range(end for one in maps for end in one.ends()))
 
 
 def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
@@ -78,7 +73,7 @@ def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
     part = Frame(frame.width / columns, frame.title, frame.footer)
     maps = [one for one in figures if isinstance(one, Matrix)]
     one_scale = len(maps) == len(figures) and len({one.unit for one in maps}) == 1
-    norm = common_norm(maps) if one_scale else None
+    ends = common_ends(maps) if one_scale else None
     heights = [max(_drawn(one, part, mode).get_size_inches()[1] for one in row) for row in rows]
     below = Figure("", "", notes=figure.notes)
     made = page(below, sum(heights), frame=replace(frame, title=False))
@@ -87,7 +82,7 @@ def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
     share = (sum(heights) + MARGIN) / sum(heights)
     for row, places, tall in zip(rows, grid, heights, strict=True):
         for one, place in zip(row, places, strict=False):
-            _drawn(one, replace(part, within=place, tall=tall * share), mode, norm)
+            _drawn(one, replace(part, within=place, tall=tall * share), mode, ends)
     return made.picture
 
 
@@ -97,12 +92,6 @@ def save(picture: Picture, path: str | Path, dpi: int = DPI) -> None:
     form = Path(path).suffix.lstrip(".").lower()
     with our_style():
         picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
-
-
-def write_svg(picture: Picture, file: BinaryIO, salt: str) -> None:
-    """As `save`, to a file that is open; without a background. Names of pieces differ by `salt`."""
-    with our_style(), matplotlib.rc_context({"svg.hashsalt": salt}):
-        picture.savefig(file, format="svg", dpi=DPI, metadata=FORMATS["svg"], transparent=True)
 
 
 def draw(

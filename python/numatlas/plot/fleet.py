@@ -10,8 +10,7 @@ from matplotlib.lines import Line2D
 from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
 from numatlas.figures.model import Fleet
 from numatlas.figures.scales import around
-from numatlas.plot.style import ALARM, COLOURS, MARKERS, PAPER, QUIET, Frame, describe, page, room, shorten
-from numatlas.units import number_text, spread_text
+from numatlas.plot.style import ALARM, COLOURS, MARKERS, PAPER, QUIET, Frame, page, room, shorten
 
 #: Up to so many hosts two panels stand beside each other; up to so many each has its name.
 SIDE_BY_SIDE, NAMED = 16, 64
@@ -34,7 +33,7 @@ def build(figure: Fleet, frame: Frame = PAPER) -> Picture:
     made = page(figure, (PANEL + longest) * rows, entries, _extra(figure), frame)
     for index, (kernel, hosts) in enumerate(figure.hosts.groupby("kernel", sort=False)):
         axes = made.picture.add_subplot(rows, columns, index + 1)
-        _panel(axes, hosts.sort_values("value", kind="stable", ignore_index=True), figure)
+        _panel(axes, hosts.sort_values("value", kind="stable", ignore_index=True), figure.unit)
         missing = hosts["value"].isna().sum() if len(names) > NAMED else 0
         words = f" ({missing} without a value)" if missing else ""
         axes.set_title(kernel + words, loc="left", fontweight="bold")
@@ -62,7 +61,7 @@ def _look(kind: int) -> dict:
     return {"color": COLOURS[place], "marker": MARKERS[place], "linestyle": ""}
 
 
-def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
+def _panel(axes: Axes, hosts: pd.DataFrame, unit: str) -> None:
     """Hosts in order; those without a value stand at the end."""
     named, slow = len(hosts) <= NAMED, hosts[hosts["slow"]]
     for low, high, width in SPREADS.values():
@@ -76,15 +75,12 @@ def _panel(axes: Axes, hosts: pd.DataFrame, figure: Fleet) -> None:
             axes.fill_between(there.index, there[low], there[high], **look)
     for kind, mine in hosts.groupby("kind"):
         look = {"markersize": 3.2 if named else 1, "rasterized": not named, **_look(kind)}
-        (points,) = axes.plot(mine.index, mine["value"], gid="hosts", **look)
-        if named:
-            describe(points, _told(mine, figure))
+        axes.plot(mine.index, mine["value"], gid="hosts", **look)
     ring = {"markersize": 7, "markerfacecolor": "none", "color": ALARM, "gid": "slow"}
-    (rings,) = axes.plot(slow.index, slow["value"], "o", **ring)
-    describe(rings, _told(slow, figure))
+    axes.plot(slow.index, slow["value"], "o", **ring)
     (_name if named else _name_slow)(axes, hosts, slow)
     axes.tick_params(axis="x", length=0)
-    axes.set(xlim=(-0.7, len(hosts) - 0.3), ylabel=figure.unit)
+    axes.set(xlim=(-0.7, len(hosts) - 0.3), ylabel=unit)
     every = hosts[["value", "low", "high", "min", "max"]].to_numpy(dtype=float)
     if not np.isnan(every).all():
         axes.set_ylim(*around(np.nanmin(every), np.nanmax(every)))
@@ -109,15 +105,6 @@ def _name_slow(axes: Axes, hosts: pd.DataFrame, slow: pd.DataFrame) -> None:
     words = ", ".join(shorten(host, LONGEST_NAME, 6) for host in worst["host"])
     words += f" and {len(slow) - MOST_SUSPECTS} more" if len(slow) > MOST_SUSPECTS else ""
     axes.set_title(f"slow: {words}" if words else "", loc="right", fontsize=6, color=ALARM)
-
-
-def _told(hosts: pd.DataFrame, figure: Fleet) -> list[str]:
-    """Of each host with a value."""
-    return [
-        f"{host.host}: {number_text(host.value)} {figure.unit}, rounds {spread_text(host.min, host.max)}"
-        + (f"\n{host.words}" if host.slow else "")
-        for host in hosts[hosts["value"].notna()].itertuples()
-    ]
 
 
 def _extra(figure: Fleet) -> list[str]:

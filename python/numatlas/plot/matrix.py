@@ -1,29 +1,27 @@
 """Heat maps: a number in each cell where there is room for it."""
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import Normalize, to_hex
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Picture
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
+from numatlas.figures.matrix_words import Words, fitting
 from numatlas.figures.model import Matrix
-from numatlas.figures.scales import colour_range
+from numatlas.figures.scales import INKS, common_ends
 from numatlas.plot.style import MARGIN, PAPER, Frame, numbers, page, room, text_width
-from numatlas.units import ink_on, number_text
+from numatlas.units import ink_on
 
 #: Even steps of lightness for all kinds of sight; its light end is the better one in all our pictures.
 COLOURS = "cividis"
 #: Inches for the cells, less than the width by names and the colour bar, and of one.
 BESIDE, TALL, LARGEST, FLATTEST = 2.0, 5.6, 0.95, 0.42
-#: Points: of words in cells; smaller ones nobody reads.
-LARGEST_WORDS, SMALLEST, INTERVAL = 8.0, 4.5, 5.5
+#: Points that a row has at least.
+LOWEST = 4.5
 #: Inches: in smaller cells white lines would be most of what is seen.
 LEAST_SEPARATE = 0.15
 MOST_TICKS = 24
-#: Inks on colours; on a page these stay as they are, light or dark.
-INKS = {"black": "#010101", "white": "#FEFEFE"}
 #: Points of lines between caches, nodes and sockets.
 BREAKS = {1: 0.5, 2: 1.2, 3: 2.4}
 #: Inches of an axis' words, of a column's name that lies, of space, and of the colour bar at least.
@@ -32,33 +30,25 @@ LABEL, NAME, SPACE, LEAST_BAR = 0.2, 0.17, 0.05, 1.1
 BAR_NUMBERS = 34
 
 
-def colour_of(value: float, low: float, high: float, less_is_better: bool) -> tuple[str, str]:
-    """The colour of a value from low to high, whose light end is the better one, and black or white: the ink
-    that can be read on it."""
-    part = min(max((value - low) / (high - low), 0.0), 1.0)
-    colour = colormaps[COLOURS](1 - part if less_is_better else part)
-    return to_hex(colour), INKS[ink_on(*colour[:3])]
-
-
-def build(figure: Matrix, frame: Frame = PAPER, norm: Normalize | None = None) -> Picture:
-    """Cells, the colour bar that says which end is better, and the small print. `norm`: of the colours, where
+def build(figure: Matrix, frame: Frame = PAPER, ends: tuple[float, float] | None = None) -> Picture:
+    """Cells, the colour bar that says which end is better, and the small print. `ends`: of the colours, where
     several pictures have one scale."""
     shape = (len(figure.rows), len(figure.columns))
     values = np.array([numbers(row) for row in figure.values], dtype=float).reshape(shape)
     wide = min((frame.width - BESIDE) / max(shape[1], 1), LARGEST)
-    tall = min(max(wide, SMALLEST / 72) if wide < FLATTEST else FLATTEST, TALL / max(shape[0], 1))
+    tall = min(max(wide, LOWEST / 72) if wide < FLATTEST else FLATTEST, TALL / max(shape[0], 1))
     # Names of columns stand upright where they would touch each other.
     widest = max((text_width(str(name), 7) for name in figure.columns), default=0)
     turned = widest > _step(shape[1]) * wide - SPACE
     below = LABEL + (room(figure.columns, 7) if turned else NAME)
-    texts = _texts(figure, wide, tall)
+    texts = fitting(figure, 72 * wide, 72 * tall, lambda text: 72 * text_width(text, 1))
     cells, high = (wide * shape[1], tall * shape[0]), max(tall * shape[0], LEAST_BAR)
     made = page(figure, high + below + 0.08, extra=_extra(figure, values, texts), frame=frame)
     lying = text_width(figure.row_label, 8) > cells[1]
     left = MARGIN + (room([figure.row_label], 8) if lying else LABEL) + room(figure.rows, 7)
     axes = made.axes(left, made.top - SPACE - cells[1], *cells)
     colours = f"{COLOURS}_r" if figure.less_is_better else COLOURS
-    norm = norm or Normalize(*colour_range(values.ravel()))
+    norm = Normalize(*(ends or common_ends([figure])))
     image = axes.imshow(values, cmap=colours, norm=norm, aspect="auto", interpolation="none")
     if wide >= LEAST_SEPARATE:  # neighbours of one colour stay two
         axes.hlines(np.arange(1, shape[0]) - 0.5, -0.5, shape[1] - 0.5, color="white", linewidth=0.8)
@@ -104,37 +94,7 @@ def _ticks(axes: Axes, figure: Matrix, turned: bool) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
-Texts = tuple[dict[tuple[int, int], str], float, bool]
-
-
-def _texts(figure: Matrix, wide: float, tall: float) -> Texts:
-    """Words of the cells, as many as fit: with what stands beside the numbers and with intervals, with
-    either, or numbers alone; their size in points, and whether they have intervals."""
-    there = [
-        (row, at)
-        for row, line in enumerate(figure.values)
-        for at, value in enumerate(line)
-        if value is not None or figure.spread_of(row, at)
-    ]
-    for beside, intervals in ((True, True), (False, True), (True, False), (False, False)):
-        words = {}
-        for row, at in there:
-            lines = [figure.texts[row][at] if beside else "", _value(figure.values[row][at])]
-            lines.append(figure.spread_of(row, at, 3, " - ") if intervals else "")
-            words[row, at] = "\n".join(filter(None, lines))
-        widest = max((text_width(line, 1) for text in words.values() for line in text.split("\n")), default=1)
-        most = max((text.count("\n") + 1 for text in words.values()), default=1)
-        size = min(LARGEST_WORDS, 0.9 * wide / widest, 0.72 * tall * 72 / most)
-        if size >= (SMALLEST if most == 1 else INTERVAL):
-            return words, size, intervals and any(figure.spread_of(*cell) for cell in there)
-    return {}, 0, False
-
-
-def _value(value: float | None) -> str:
-    return "unknown" if value is None else number_text(value, 3)
-
-
-def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
+def _cells(axes: Axes, image: AxesImage, texts: Words) -> None:
     words, size, _ = texts
     for (row, column), value in np.ndenumerate(image.get_array().filled(np.nan)):
         if np.isnan(value):
@@ -147,7 +107,7 @@ def _cells(axes: Axes, image: AxesImage, texts: Texts) -> None:
             axes.text(column, row, words[row, column], **look)
 
 
-def _extra(figure: Matrix, values: np.ndarray, texts: Texts) -> list[str]:
+def _extra(figure: Matrix, values: np.ndarray, texts: Words) -> list[str]:
     """What the cells cannot tell themselves."""
     empty = [cell for cell in zip(*np.nonzero(np.isnan(values)), strict=True) if not figure.spread_of(*cell)]
     whys = list(dict.fromkeys(figure.texts[row][column] or "no value" for row, column in empty))

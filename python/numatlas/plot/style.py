@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Picture
@@ -16,7 +15,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.transforms import Bbox
 
 from numatlas.figures.model import Figure
-from numatlas.figures.told import NOTHING
+from numatlas.figures.told import GRAVE
 
 #: For png; a page's width of 7 inches is then 1400 pixels.
 DPI = 200
@@ -181,14 +180,14 @@ def page(
 
 
 def small_print(figure: Figure, extra: Iterable[str]) -> list[tuple[str, str, str]]:
-    """Text, colour and weight. That nothing was measured is never among those left out."""
+    """Text, colour and weight. That nothing was measured, or that the run is unreliable, is always told."""
     told = "; ".join(filter(None, (figure.spread and f"spread: {figure.spread}", figure.placement)))
     notes = _first(figure.notes, MOST_NOTES)
-    nothing = [str(one) for one in figure.warnings if one == NOTHING]
-    others = [str(one) for one in figure.warnings if one != NOTHING]
+    grave = [str(one) for one in figure.warnings if one.code in GRAVE]
+    others = [str(one) for one in figure.warnings if one.code not in GRAVE]
     warnings = _first(others, MOST_WARNINGS)
     lines = [(text, QUIET, "normal") for text in [*extra, told, *notes] if text]
-    lines += [(f"! {text}", ALARM, "bold") for text in nothing]
+    lines += [(f"! {text}", ALARM, "bold") for text in grave]
     lines += [(f"! {text}", ALARM, "normal") for text in warnings]
     left = {"warning": len(others) - len(warnings), "note": len(figure.notes) - len(notes)}
     words = [f"{count} more {word}{'s' * (count > 1)}" for word, count in left.items() if count > 0]
@@ -240,16 +239,6 @@ def shorten(text: str, width: float, size: float, bold: bool = False) -> str:
     while text and text_width(text + "...", size, bold) > width:
         text = text[:-1]
     return text + "..."
-
-
-def describe(artist: Artist, texts: list[str]) -> None:
-    """What a reader is told who points at it on a page: a text for each of its markers, or one for all."""
-    artist.numatlas_texts = texts
-
-
-def texts_of(artist: Artist) -> list[str] | None:
-    """What `describe` said."""
-    return getattr(artist, "numatlas_texts", None)
 
 
 def numbers(values: Iterable[float | None]) -> np.ndarray:

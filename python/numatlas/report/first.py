@@ -7,7 +7,7 @@ import pandas as pd
 from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine
-from numatlas.report.verdict import cut_short
+from numatlas.report.verdict import Verdict, cut_short, verdict
 from numatlas.result import Result
 from numatlas.units import is_unknown, quantity_text, short_size
 
@@ -114,6 +114,7 @@ class Several:
     heads: list[tuple[str, str, list[str]]]  #: letter, name and lines of what tells the run from others
     common: str  #: what all have alike
     rows: list[Row]
+    trust: list[Verdict | None]  #: of each run
     compact: bool  #: too many runs for all words
 
 
@@ -140,6 +141,7 @@ def several_of(results: list[Result], names: list[str]) -> Several:
         ],
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
         [Row(name, cells, _change(cells[0], cells[-1])) for name, cells in headlines(results).items()],
+        [verdict(result) for result in results],
         len(results) > MOST_WORDY,
     )
 

@@ -115,7 +115,7 @@ def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]
         if firsts and can_overlay(list(firsts.values())):
             one = overlaid(list(firsts.values()), list(firsts))
             one.title = title + (" (emulated machines left out)" if len(kept) < len(real) else "")
-            found.append((one.title, drawing_of(one, f"all-{kind}")))
+            found.append((one.title, drawing_of(one)))
     return found
 
 

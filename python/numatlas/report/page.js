@@ -82,7 +82,7 @@ async function startMaps() {
   for (const box of document.querySelectorAll("[data-cells]")) {
     const map = await numbersOf(box.dataset.cells), words = box.parentElement.querySelector(".cell-words");
     box.addEventListener("pointermove", (event) => {
-      const cell = cellAt(map, box.querySelector("image"), event);
+      const cell = cellAt(map, box.querySelector(".cells"), event);
       if (!cell) return;
       const [row, column] = cell;
       words.textContent = `${map.row} ${map.rows[row]}, ${map.column} ${map.columns[column]}: ${map.words[row][column]}`;

@@ -10,16 +10,15 @@ from typing import Any
 import jinja2
 import pandas as pd
 from markupsafe import Markup
-from matplotlib.colors import Normalize
 
 from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
 from numatlas.figures.model import Atlas, Curves, Figure, Fleet, Matrix
 from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, overlaid
+from numatlas.figures.scales import common_ends
 from numatlas.figures.told import NOTHING
 from numatlas.file_error import intact
-from numatlas.plot import common_norm
 from numatlas.report import first, head, pack, pictures
 from numatlas.report.verdict import verdict
 from numatlas.result import Result
@@ -31,6 +30,8 @@ LAST = "atlas"
 #: What stands on the first screen, one of each that is there, and how many in all.
 FIRST = ("atlas", "latency", "loaded", "bandwidth", "matrix", "cores")
 MOST_FIRST = 4
+#: Headline figures that are seen at once.
+MOST_CARDS = 7
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Panel:
     file: str  #: how the page calls the file
     identity: str  #: of its element
     others: list[str] = field(default_factory=list)  #: files that hold the very same
-    norm: Normalize | None = None  #: the colours of its group
+    ends: tuple[float, float] | None = None  #: of the colours of its group
 
     @property
     def sort(self) -> str:
@@ -64,6 +65,7 @@ def _page(results: list[Result], title: str) -> str:
     warnings = _warnings(results, names, panels)
     alone = len(results) == 1
     cards = metrics(results[0]) if alone else []
+    cards = sorted(cards, key=lambda one: one.doubted)  # what is hardly known stands behind the others
     return render(
         "page.html",
         title=title or first.title_of(results),
@@ -71,8 +73,8 @@ def _page(results: list[Result], title: str) -> str:
         badges=first.badges(results),
         nothing=first.nothing_measured(results),
         verdict=verdict(results[0]) if alone else None,
-        cards=cards,
-        starred=any("*" in one.spread + one.beside for one in cards),
+        cards=[cards[:MOST_CARDS], cards[MOST_CARDS:]],
+        starred=any("*" in one.spread for one in cards),
         several=None if alone else first.several_of(results, names),
         normal=first.normal(results[0]) if alone else [],
         columns=[shown[0::2], shown[1::2]],
@@ -111,7 +113,7 @@ def _environment() -> jinja2.Environment:
     functions = (
         *(spread_text, width_of, first.claim, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
-        *(pictures.cells_of, pictures.maps_of, pictures.told_of, size_text),
+        *(pictures.cells_of, pictures.sentence_of, pictures.told_of, size_text),
     )
     made.globals |= {one.__name__: one for one in functions}
     made.globals |= {"none_judged": NONE_JUDGED}
@@ -170,8 +172,8 @@ def _on_common_scales(group: list[Panel], short: dict[str, str]) -> list[Panel]:
         if named or (len(alike) > 1 and can_overlay([panel.figure for panel in alike])):
             alike = [_overlaid(alike, short)]
         maps = [panel.figure for panel in alike if isinstance(panel.figure, Matrix)]
-        norm = common_norm(maps) if maps else None
-        found += [replace(panel, norm=norm) for panel in alike]
+        ends = common_ends(maps) if maps else None
+        found += [replace(panel, ends=ends) for panel in alike]
     return found
 
 

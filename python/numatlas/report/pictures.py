@@ -3,21 +3,16 @@
 from typing import Any
 
 from markupsafe import Markup
-from matplotlib.colors import Normalize
 
 from numatlas.figures.fleet import judged_hosts, summaries
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
-from numatlas.plot import build
-from numatlas.plot.style import Frame
-from numatlas.report.drawing import inline
+from numatlas.report.drawing import ALL, HALF, drawn
 from numatlas.units import number_text, percent_text, spread_text
 
 #: Columns of a map or table that fit half of a page.
 NARROW = 8
 #: Hosts that are printed, besides suspects.
 MOST_PRINTED = 50
-#: Inches of a picture that stands beside another, and of one alone.
-HALF, WHOLE = 4.8, 7.0
 
 Spec = dict[str, Any]
 
@@ -35,19 +30,20 @@ def is_drawn(figure: Figure) -> bool:
     return not alone and not isinstance(figure, Listing)
 
 
-def drawing_of(figure: Figure, identity: str, norm: Normalize | None = None) -> Markup:
-    """An svg element. `norm`: of the colours of maps that stand side by side."""
-    frame = Frame(HALF if is_narrow(figure) else WHOLE, title=False, footer=False)
-    return inline(build(figure, frame, norm=norm), identity, figure.title)
+def drawing_of(figure: Figure, ends: tuple[float, float] | None = None, mode: str = "") -> Markup:
+    """Its picture. `ends`: of the colours of maps that stand side by side; `mode`: what an atlas shows."""
+    return drawn(figure, HALF if is_narrow(figure) or isinstance(figure, Atlas) else ALL, ends, mode)
 
 
-def maps_of(figure: Atlas, identity: str) -> dict[str, Markup]:
-    """An svg element for each of its modes."""
-    frame = Frame(WHOLE, title=False, footer=False)
-    return {
-        mode: inline(build(figure, frame, mode), f"{identity}-{mode}", f"{figure.title}: {mode}")
-        for mode in figure.modes
-    }
+def sentence_of(figure: Figure) -> str:
+    """A table of one row, in words; "" of others."""
+    if isinstance(figure, Matrix) and figure.words and len(figure.rows) == len(figure.columns) == 1:
+        where = f"{figure.row_label} {figure.rows[0]}, {figure.column_label} {figure.columns[0]}"
+        return f"{where}: {figure.words[0][0]} {figure.unit}".strip()
+    if len(figure.cells) != 1:
+        return ""
+    pairs = zip(figure.heads, figure.cells[0], strict=True)
+    return ", ".join(f"{head} {cell}".strip() for head, cell in pairs if cell not in ("", "-"))
 
 
 def cells_of(figure: Matrix) -> Spec:

@@ -11,20 +11,25 @@ SENTENCES = {
     "bad": "Unreliable: {}.",
     "wary": "Read with care: {}.",
     "good": "These figures can be trusted: nothing disturbed the run.",
-    "": "This file does not say how far it can be believed: it is of an older version.",
 }
+WORDS = {"bad": "UNRELIABLE", "wary": "with care", "good": "trusted"}
 
 
 @dataclass
 class Verdict:
-    """`grade`: bad, wary or good, or "" where the file says nothing."""
+    """`grade`: bad, wary or good."""
 
     grade: str
     text: str
 
+    @property
+    def word(self) -> str:
+        """Of its grade."""
+        return WORDS[self.grade]
+
 
 def verdict(result: Result) -> Verdict | None:
-    """None where nothing was measured, or others are judged."""
+    """None where nothing was measured, others are judged, or the file does not say."""
     if is_of_the_null_engine(result) or "answer" in result.meta or len(result.hosts):
         return None
     if result.meta.get("complete") is False:
@@ -32,8 +37,8 @@ def verdict(result: Result) -> Verdict | None:
         return Verdict("wary", f"Not complete: {reason}.")
     if result.kind == "survey" and not result.parts:
         return Verdict("wary", "No benchmark had the time to measure.")
-    grade = GRADES.get(str(result.meta.get("trust")), "")
-    return Verdict(grade, SENTENCES[grade].format(result.meta.get("doubt") or ""))
+    grade = GRADES.get(str(result.meta.get("trust")))
+    return Verdict(grade, SENTENCES[grade].format(result.meta.get("doubt") or "")) if grade else None
 
 
 def cut_short(result: Result) -> list[str]:
