@@ -125,6 +125,13 @@ def metrics(result: Any) -> list[Metric]:
     return [_headline(result, list(mine.itertuples())) for _, mine in every]
 
 
+def headline_of(result: Any, key: str) -> Metric | None:
+    """Of the facts of this key."""
+    every = facts(result)
+    rows = list(every[every["key"] == key].itertuples())
+    return _headline(result, rows) if rows else None
+
+
 def _headline(result: Any, rows: list[Any]) -> Metric:
     """As in the summary, without figures that are unknown where others are known."""
     known = [row for row in rows if not is_unknown(row.value, row.low, row.high)]

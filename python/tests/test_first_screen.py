@@ -63,7 +63,7 @@ def test_nothing_stands_on_the_page_twice(tmp_path):
 def test_that_nothing_was_measured_stands_over_everything(tmp_path):
     tree = tree_of(survey(tmp_path / "a.json", engine="null"))
     (banner,) = tree.find(class_="banner")
-    assert banner["text"] == "⚠ Nothing was measured: the null engine made up these numbers."
+    assert banner["text"] == "⚠ Simulated: nothing was measured, the null engine made up these numbers."
     assert tree.all.index(banner) < tree.all.index(tree.find("h1")[0])
     assert not tree_of(survey(tmp_path / "b.json")).find(class_="banner")
     both = tree_of(tmp_path / "a.json", tmp_path / "b.json")

@@ -27,8 +27,10 @@ def test_each_result_has_a_row_a_page_and_its_numbers(tmp_path):
         assert page.stem == file.stem and Tree(page.read_text()).find("section", id="first")
         assert numatlas.load(file).kind == "survey"
     titles = [one["text"] for one in tree.find("h4")]
-    curves = ["Latency by buffer size", "Loaded latency"]
-    assert titles == [f"{one} (emulated machines left out)" for one in curves]
+    assert "Latency by buffer size: Intel Xeon Processor" in titles and len(titles) == len(set(titles))
+    assert any("QEMU" in title for title in titles)  # each kind by itself
+    heads = [one["text"] for one in tree.find("th", scope="col")]
+    assert heads[:6] == ["run", "machine", "measured", "trust", "latency, one CPU", "read, all CPUs"]
     words = [tree.find("a", within=row)[0]["text"] for row in rows]
     assert words == sorted(words)
 
@@ -41,7 +43,7 @@ def test_rows_are_sorted_by_a_click(tmp_path):
     out = made(tmp_path, source=folder)
     path = out / "index.html"
     click = """for (const one of shown.querySelectorAll('.sortable button'))
-        if (one.textContent === 'matrix latency') one.click();"""
+        if (one.textContent === 'latency, one CPU') one.click();"""
     letters = """root.dataset.letters = [...shown.querySelectorAll('.sortable tbody td:first-child')]
         .map((one) => one.textContent).join('');"""
     assert browse(path, act=click + letters)["letters"] == "BCA"

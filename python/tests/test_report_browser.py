@@ -34,7 +34,7 @@ const look = setInterval(() => {{
   if (!({until})) return;
   clearInterval(look);
   document.querySelector("pre").textContent = JSON.stringify({{...root.dataset, wide: root.scrollWidth,
-    plots: [...shown.querySelectorAll(".drawn")].map((one) => one.querySelectorAll("svg path, svg rect").length),
+    plots: [...shown.querySelectorAll(".drawn")].map((one) => one.querySelectorAll("path, rect").length),
     colour: frames[0].getComputedStyle(shown.body).backgroundColor,
     hosts: [...shown.querySelectorAll(".hosts tbody tr:not([hidden]) th")].map((one) => one.textContent),
     rounds: [...shown.querySelectorAll(".hosts tbody tr:first-child td[title]")].map((one) => one.title),

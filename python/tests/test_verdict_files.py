@@ -60,7 +60,7 @@ def test_what_compare_writes_is_read(measure, tmp_path):
     assert "+50.0 %" in slower and all(" ns" in text for text in slower[4:6])
     tree = Tree(page([result]))
     assert tree.find("h1")[0]["text"].startswith("SLOWER 1 of ")
-    assert "Nothing was measured" in tree.find(class_="banner")[0]["text"]
+    assert "Simulated: nothing was measured" in tree.find(class_="banner")[0]["text"]
     assert not tree.find(class_="metric")
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from numatlas.facts import Metric, metrics
 from numatlas.figures.overlay import letters
-from numatlas.figures.told import is_of_the_null_engine
+from numatlas.figures.told import is_of_the_null_engine, model_words
 from numatlas.report.verdict import Verdict, cut_short, verdict
 from numatlas.result import Result
 from numatlas.units import is_unknown, quantity_text, short_size
@@ -31,13 +31,10 @@ def title_of(results: list[Result]) -> str:
     return " · ".join(filter(None, words))
 
 
-def machine_words(machine: dict) -> str:
+def machine_words(machine: dict, gpus: bool = False) -> str:
     """ "2x AMD EPYC 7763, 8 nodes, 1 TiB"."""
-    nodes, cpus = machine.get("nodes", []), machine.get("cpus", [])
-    sockets = len({cpu.get("package") for cpu in cpus})
-    model = machine.get("cpu_model") or ""
-    if model and sockets > 1:
-        model = f"{sockets}x {model}"
+    nodes = machine.get("nodes", [])
+    model = model_words(machine, gpus) if machine.get("cpu_model") else ""
     memory = sum(node.get("memory_total") or 0 for node in nodes)
     count = f"{len(nodes)} node{'s' * (len(nodes) != 1)}" if nodes else ""
     return ", ".join(filter(None, [model, count, short_size(memory) if memory else ""]))
@@ -171,4 +168,4 @@ def nothing_measured(results: list[Result]) -> str:
     of = "" if len(null) == len(results) else f" in {len(null)} of {len(results)} files"
     recorded = any(one.machine.get("source") not in (None, "live") for one in null)
     words = " on a recorded machine" if recorded else ""
-    return f"Nothing was measured{of}: the null engine made up these numbers{words}."
+    return f"Simulated{of}: nothing was measured, the null engine made up these numbers{words}."

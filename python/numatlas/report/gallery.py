@@ -9,18 +9,29 @@ from typing import Any
 
 from markupsafe import Markup
 
+from numatlas.facts import headline_of
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Figure
 from numatlas.figures.overlay import can_overlay, letters, overlaid
+from numatlas.figures.told import is_of_the_null_engine, model_words
 from numatlas.file_error import FileError
 from numatlas.files import load
-from numatlas.report.first import headlines, machine_words, when
+from numatlas.report.first import machine_words, when
 from numatlas.report.page import page, render
 from numatlas.report.pictures import drawing_of
-from numatlas.report.verdict import GRADES, verdict
+from numatlas.report.verdict import verdict
 from numatlas.result import Result
 
-#: Whose curves stand in a picture of all machines, and its title.
+#: Headline figures of a machine by the keys of their facts, and what they are called.
+HEADS = {
+    "matrix_latency": "latency, one CPU",
+    "matrix_bandwidth": "read, all CPUs",
+    "peak_bandwidth": "best bandwidth",
+    "loaded_latency_80": "latency at 80 % of the load",
+    "core_to_core_nearest": "core to core, nearest",
+    "gpu_copy_rate": "copies to the GPU",
+}
+#: Whose curves stand in a picture of all machines of a kind, and its title.
 OVERLAID = {"latency": "Latency by buffer size", "loaded": "Loaded latency"}
 
 
@@ -77,46 +88,46 @@ def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool =
 
 
 def _index(results: list[Result], names: list[str], title: str) -> str:
-    order = sorted(range(len(results)), key=lambda at: (machine_words(results[at].machine), names[at]))
+    order = sorted(
+        range(len(results)), key=lambda at: (machine_words(results[at].machine, gpus=True), names[at])
+    )
     results, names = [results[at] for at in order], [names[at] for at in order]
     short = letters(len(results))
-    columns = headlines(results)
+    columns = {words: [headline_of(one, key) for one in results] for key, words in HEADS.items()}
+    columns = {words: cells for words, cells in columns.items() if any(cells)}
     rows = [
         {
-            **{"letter": letter, "name": name, "words": machine_words(result.machine)},
+            **{"letter": letter, "name": name, "words": machine_words(result.machine, gpus=True)},
+            **{"simulated": is_of_the_null_engine(result)},
             **{"host": result.machine.get("host") or "", "when": when(result)},
             **{"verdict": verdict(result), "cells": [cells[at] for cells in columns.values()]},
         }
         for at, (letter, name, result) in enumerate(zip(short, names, results, strict=True))
     ]
     title = title or f"{len(results)} machines"
-    grades = {shown: told for told, shown in GRADES.items()}
     curves = _curves(results, short)
-    return render("gallery.html", title=title, rows=rows, heads=list(columns), grades=grades, curves=curves)
-
-
-def is_emulated(result: Result) -> bool:
-    """Whether its instructions were translated: its times say nothing of a real machine."""
-    return "QEMU TCG" in str(result.machine.get("cpu_model") or "")
+    return render("gallery.html", title=title, rows=rows, heads=list(columns), curves=curves)
 
 
 def _curves(results: list[Result], short: list[str]) -> list[tuple[str, Markup]]:
-    """Titles and pictures. An emulated machine is a hundred times slower than a real one, so that it would
-    flatten the others' curves: it is drawn only among its like."""
-    real = [not is_emulated(result) for result in results]
-    kept = [at for at, one in enumerate(real) if one] or list(range(len(results)))
-    results, short = [results[at] for at in kept], [short[at] for at in kept]
+    """Titles and pictures, one for each kind of machine: others would flatten its curves."""
     found = []
-    for kind, title in OVERLAID.items():
-        firsts: dict[str, Figure] = {}
-        for letter, result in zip(short, results, strict=True):
-            mine = next((one for one in figures_of(result, kind) if isinstance(one, Curves)), None)
-            firsts |= {letter: mine} if mine else {}
-        if firsts and can_overlay(list(firsts.values())):
-            one = overlaid(list(firsts.values()), list(firsts))
-            one.title = title + (" (emulated machines left out)" if len(kept) < len(real) else "")
-            found.append((one.title, drawing_of(one)))
+    for kind in dict.fromkeys(_kind(result) for result in results):
+        alike = [pair for pair in zip(short, results, strict=True) if _kind(pair[1]) == kind]
+        for command, title in OVERLAID.items():
+            firsts: dict[str, Figure] = {}
+            for letter, result in alike:
+                mine = next((one for one in figures_of(result, command) if isinstance(one, Curves)), None)
+                firsts |= {letter: mine} if mine else {}
+            if firsts and can_overlay(list(firsts.values())):
+                one = overlaid(list(firsts.values()), list(firsts))
+                one.title = f"{title}: {kind}"
+                found.append((one.title, drawing_of(one)))
     return found
+
+
+def _kind(result: Result) -> str:
+    return model_words(result.machine) + ", simulated" * is_of_the_null_engine(result)
 
 
 def without_names(data: Any) -> Any:

@@ -39,7 +39,8 @@ def sentence_of(figure: Figure) -> str:
     """A table of one row, in words; "" of others."""
     if isinstance(figure, Matrix) and figure.words and len(figure.rows) == len(figure.columns) == 1:
         where = f"{figure.row_label} {figure.rows[0]}, {figure.column_label} {figure.columns[0]}"
-        return f"{where}: {figure.words[0][0]} {figure.unit}".strip()
+        value, *spread = figure.words[0][0].split(" ", 1)
+        return f"{where}: {' '.join(filter(None, [value, figure.unit, *spread]))}"
     if len(figure.cells) != 1:
         return ""
     pairs = zip(figure.heads, figure.cells[0], strict=True)
