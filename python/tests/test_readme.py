@@ -70,4 +70,4 @@ def test_the_first_screen_has_both_scripts():
 
 
 def test_it_is_short():
-    assert len(README.splitlines()) <= 125
+    assert len(README.splitlines()) <= 110
