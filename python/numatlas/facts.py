@@ -54,7 +54,8 @@ class Metric:
     @property
     def short(self) -> str:
         """One line beside the figure: what it is of, or the ends of each class of nodes."""
-        own = re.sub(r",[^()]*\)", ")", " ".join(" ".join(self.line.split("{}", 1)).split()))
+        line = re.sub(r"(?<=\w) \{\} (?=\w)", " … ", self.line).replace("{}", " ")
+        own = re.sub(r",[^()]*\)", ")", " ".join(line.split()))
         return self.beside if not own or self.beside.startswith(f"{own} ") else own
 
 

@@ -102,7 +102,7 @@ def _told(result: Result, views: list[tuple[View, Drawn]], *more: str) -> dict[s
 def _table(views: list[tuple[View, Drawn]]) -> tuple[list[str], list[list[str]]]:
     """As the program prints it, without columns that say nothing."""
     several = len(views) > 1
-    heads = [""] * several + [head["text"] or "" for head in views[0][1]["heads"]]
+    heads = ["curve"] * several + [head["text"] or "" for head in views[0][1]["heads"]]
     rows = [
         [drawn.get("among", "")] * several + [_words(cell) for cell in row["cells"]]
         for _, drawn in views
@@ -253,7 +253,7 @@ def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curv
         nodes = {int(one["where"]["memory_node"]) for one, _ in views if "memory_node" in one["where"]}
         marks += peak_marks(result, scale, nodes) if len(nodes) == 1 else []
         if any(line.special for line in series):
-            told["verdict"] = []  # it stands at the lines
+            told["verdict"] = [line for line in told["verdict"] if "no knee" in line]  # others are marked
         told["tables"] = mess_tables(result, tables) if result.command == "loaded" else {}
     elif result.command == "bandwidth" and y_unit == "GB/s":
         marks += peak_marks(result, main["scale"], level=True)
