@@ -60,6 +60,33 @@ def test_the_verdict_is_the_programs(tmp_path, trust, grade, sentence):
     assert words(shown) == sentence and grade in shown["class"]
 
 
+def test_several_runs_tell_which_is_unreliable_or_low(tmp_path):
+    bad = changed(survey(tmp_path / "a.json", 1, 1, 4), trusted("unreliable"))
+    others = {"low": 9e10, "high": 1.2e11, "median": 1e11}
+    others["count"] = 3
+    told = {"what": "read", "unit": "B/s", "verdict": "LOW", "text": "read 20 GB/s", "source": "S"}
+    told |= {"value": 2e10, "others": others}
+    low = changed(survey(tmp_path / "b.json", 1, 1, 4), lambda data: data.update(normal=[told]))
+    tree = Tree(page([bad, low]))
+    rows = [words(row) for row in tree.find("tr", within=tree.find("table", class_="compare")[0])]
+    assert "trustUNRELIABLE–" in rows and "beside others–1 LOW" in rows
+
+
+def test_pictures_name_an_unreliable_run_first(tmp_path):
+    """However many other warnings there are."""
+
+    def disturb(data):
+        trusted("unreliable", "latency")(data)
+        text = [{"code": "setting", "where": None, "text": f"warning {at}"} for at in range(4)]
+        part(data, "latency")["warnings"] = text
+
+    result = changed(survey(tmp_path / "a.json", 1, 1, 4), disturb)
+    figure = figures_of(result, "latency")[0]
+    told = [text.get_text() for text in build(figure).findobj(Text) if text.get_gid() == "small"]
+    (place,) = [at for at, text in enumerate(told) if text.startswith("! UNRELIABLE: two speeds")]
+    assert not [text for text in told[:place] if text.startswith("!")]
+
+
 def test_no_verdict_is_python_s_own(tmp_path):
     """However wide the intervals are, and whatever warnings say."""
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from commands import SURVEYS, redrawn
+from made import texts
 from made_results import case, column, fact, figure, flow, report, survey, view
 from report_pages import Tree
 
@@ -100,6 +101,35 @@ def test_gpus_have_their_best_copies(tmp_path):
     assert card.value == pytest.approx(50e9) and card.line == "h2d {}"
     told = "h2d 55.0 GB/s ±1.0 %; d2h 52.0 GB/s ±1.0 %; both 90.0 GB/s ±1.0 %"
     assert (card.words, card.beside) == ("GPU 1", told)
+
+
+def test_a_gpu_has_its_own_memory_in_the_map(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4, gpus=1)
+    data = json.loads(path.read_text())
+    data["results"][0]["facts"] += [
+        fact("gpu_read", "read of its memory", 4.2e12, "B/s", "GPU 0", "read {}", gpu="0"),
+        fact("gpu_copy_rate", "to it", 55e9, "B/s", "GPU 0", "h2d {}", gpu="0", direction="h2d"),
+    ]
+    path.write_text(json.dumps(redrawn(data)))
+    (atlas,) = figures_of(numatlas.load(path), "atlas")
+    (gpu,) = [place for place in atlas.places if place.name == "GPU0"]
+    assert gpu.texts["bandwidth"] == "4.20 TB/s of its memory" and "bandwidth" not in gpu.values
+    (stem,) = atlas.stems
+    assert stem.beside[0] == "55.0 GB/s ±1.0 % to it"
+    shown = texts(build(atlas, mode="bandwidth"))
+    assert {"4.20 TB/s of its memory", "55.0 GB/s ±1.0 % to it"} <= set(shown)
+
+
+def test_much_slower_base_pages_are_told_in_the_map(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    facts = data["results"][0]["facts"]
+    for pages, value in (("thp", 1e-7), ("base", 2.5e-7)):
+        where = {"level": "memory", "pages": pages}
+        facts.append(fact("memory_latency", "memory", value, "s", "Idle latency", "{}", **where))
+    path.write_text(json.dumps(redrawn(data)))
+    (atlas,) = figures_of(numatlas.load(path), "atlas")
+    assert atlas.said == ["with base pages 250 ns, 2.5 times as long as with huge pages"]
 
 
 def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):

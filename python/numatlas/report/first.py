@@ -112,6 +112,7 @@ class Several:
     common: str  #: what all have alike
     rows: list[Row]
     trust: list[Verdict | None]  #: of each run
+    low: list[int]  #: of each run the figures that are LOW beside those of others
     compact: bool  #: too many runs for all words
 
 
@@ -139,6 +140,7 @@ def several_of(results: list[Result], names: list[str]) -> Several:
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
         [Row(name, cells, _change(cells[0], cells[-1])) for name, cells in headlines(results).items()],
         [verdict(result) for result in results],
+        [sum(one.verdict == "LOW" for one in normal(result)) for result in results],
         len(results) > MOST_WORDY,
     )
 

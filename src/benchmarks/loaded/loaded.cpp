@@ -176,7 +176,9 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 
 void add_options(Options& own, CLI::App& app) {
   add_value(app, "--pairs", own.pairs_text, "PAIRS",
-            "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all\n"
+            "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all, classes\n"
+            "classes: their own, and from the first node the nearest remote memory and that of each "
+            "kind without CPUs\n"
             "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
             "only if named");
   add_parsed(app, "--rates", own.rates, "", "RATES",
@@ -226,17 +228,22 @@ std::string kind_of(const NumaNode& node) {
 }
 
 /// The memory that the CPUs of a node are measured with: all, their own, or the nearest of each
-/// kind.
+/// kind, or of the first node that of each class.
 NodeSet memories_of(const std::string& pairs, const PlanInput& input, NodeId cpus) {
   const NodeSet all = ordinary_memory_nodes(input);
   if (pairs == "all") return all;
-  if (pairs == "local") return all & NodeSet{cpus};
+  const bool by_class = pairs == "classes";
+  if (pairs == "local" || (by_class && cpus != worker_nodes(input).front()))
+    return all & NodeSet{cpus};
   const Machine& machine = machine_of(input, workers_on(input.layout, {cpus}).front());
   std::map<std::string, NodeId> nearest;
   for (const NodeId memory : all) {
     const NumaNode* const node = machine.find_node(memory);
     if (node == nullptr) continue;
-    NodeId& best = nearest.try_emplace(kind_of(*node), memory).first->second;
+    const std::string kind =
+        by_class ? memory_class(&machine, std::to_string(cpus.value), std::to_string(memory.value))
+                 : kind_of(*node);
+    NodeId& best = nearest.try_emplace(kind, memory).first->second;
     if (distance_between(machine, cpus, memory) < distance_between(machine, cpus, best))
       best = memory;
   }
@@ -249,7 +256,8 @@ Expected<loaded_neighbours::NodePairs> pairs(const Options& own, const PlanInput
   loaded_neighbours::NodePairs pairs;
   const NodeSet with_workers = worker_nodes(input);
   const NodeSet with_memory = memory_nodes(input);
-  if (own.pairs_text == nearest_pairs || own.pairs_text == "all" || own.pairs_text == "local") {
+  constexpr std::array words{nearest_pairs, "all", "local", "classes"};
+  if (std::ranges::count(words, own.pairs_text) > 0) {
     for (NodeId cpus : with_workers) {
       for (NodeId memory : memories_of(own.pairs_text, input, cpus))
         pairs.emplace_back(cpus, memory);
@@ -261,9 +269,10 @@ Expected<loaded_neighbours::NodePairs> pairs(const Options& own, const PlanInput
     const auto cpus = parse_list<NodeId>(word.substr(0, colon));
     const auto memory = parse_list<NodeId>(colon < word.size() ? word.substr(colon + 1) : "");
     if (!cpus || !memory || cpus->size() != 1 || memory->size() != 1)
-      return fail_usage("--pairs",
-                        fmt::format("'{}' is not CPUNODE:MEMNODE, nearest, all or local", word),
-                        "for example 0:0,0:2");
+      return fail_usage(
+          "--pairs",
+          fmt::format("'{}' is not CPUNODE:MEMNODE, nearest, all, local or classes", word),
+          "for example 0:0,0:2");
     for (const auto& [nodes, node, what] : {std::tuple(with_workers, cpus->front(), "worker"),
                                             std::tuple(with_memory, memory->front(), "memory")}) {
       if (nodes.contains(node)) continue;
@@ -410,10 +419,13 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
 }
 
 /// A curve of each node's own memory.
+/// From the first node to memory of each class, which stay for longest.
 SurveyPart survey(const Machine&) {
   return {3,
-          {"--pairs", "local"},
-          {{"loads", {"load_kernel"}, 1, Keep::first}, {"nodes", {"cpu_node", "memory_node"}, 1}}};
+          {"--pairs", "classes"},
+          {{"kinds of load", {"load_kernel"}, 1, Keep::first},
+           {"nodes of CPUs", {"cpu_node"}, 1},
+           {"memories", {"memory_node"}, 3}}};
 }
 
 /// What each memory's load does to the others.
