@@ -120,6 +120,31 @@ def test_a_gpu_has_its_own_memory_in_the_map(tmp_path):
     assert {"4.20 TB/s of its memory", "55.0 GB/s ±1.0 % to it"} <= set(shown)
 
 
+def test_caches_stand_by_kind_of_core_in_the_map(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    for part in data["results"]:
+        part["facts"] = [one for one in part["facts"] if not one["where"].get("level")]
+    for kind, value in (("P-cores", 1e-9), ("E-cores", 2e-9)):
+        where = {"level": "L1", "pages": "thp", "kind": kind}
+        one = fact("cache_latency", "latency of L1", value, "s", "Idle latency", "L1 {}", **where)
+        data["results"][0]["facts"].append(one)
+    for key, value in (("cache_latency_lowest", 2e-8), ("cache_latency_highest", 1.05e-7)):
+        where = {"level": "L3", "pages": "thp", "kind": "P-cores"}
+        one = fact(key, "latency of L3", value, "s", "Idle latency", "L3 {}", **where)
+        data["results"][0]["facts"].append(one)
+    path.write_text(json.dumps(redrawn(data)))
+    (atlas,) = figures_of(numatlas.load(path), "atlas")
+    told = [(hop.name, hop.texts["latency"], hop.spreads["latency"]) for hop in atlas.chain]
+    assert told == [
+        ("E-cores: L1, thp pages", "2.00 ns", "±1.0 %"),
+        ("P-cores: L1, thp pages", "1.00 ns", "±1.0 %"),
+        ("P-cores: L3, thp pages", "20.0 to 105 ns", "no plateau"),
+    ]
+    rows = {hop.box.y for hop in atlas.chain}
+    assert len(rows) == 2
+
+
 def test_much_slower_base_pages_are_told_in_the_map(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())

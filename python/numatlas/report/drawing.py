@@ -185,11 +185,11 @@ def _series(axes: _Axes, series: Series, shape: str) -> list[str]:
                 found.append(_line(place[0], place[1], place[0], place[2], "spread"))
             else:
                 band.append(place)
-        elif band:
-            found.append(_band(band))
-            band = []
         if both and y is not None and series.x_low[at] is not None:
             found.append(_line(axes.x(series.x_low[at]), up(y), axes.x(series.x_high[at]), up(y), "spread"))
+        if x is None or y is None or low is None:
+            found += [_band(band)] if band else []
+            band = []
         if x is None or y is None:
             found += [tag("path", class_="line", d=_path(run))] if len(run) > 1 else []
             run = []

@@ -179,8 +179,6 @@ void add_options(Options& own, CLI::App& app) {
             "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all, classes\n"
             "classes: their own, and from the first node the nearest remote memory and that of each "
             "kind without CPUs\n"
-            "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
-            "only if named");
   add_parsed(app, "--rates", own.rates, "", "RATES",
              "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
              "The peak is measured first. Required with several ranks",
