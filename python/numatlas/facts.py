@@ -53,10 +53,12 @@ class Metric:
 
     @property
     def short(self) -> str:
-        """One line beside the figure: what it is of, or the ends of each class of nodes."""
+        """One line beside the figure: what it is of, and whether there is a knee; or the ends of each class
+        of nodes."""
         line = re.sub(r"(?<=\w) \{\} (?=\w)", " … ", self.line).replace("{}", " ")
         own = re.sub(r",[^()]*\)", ")", " ".join(line.split()))
-        return self.beside if not own or self.beside.startswith(f"{own} ") else own
+        knee = [part for part in self.beside.split("; ") if "knee" in part]
+        return self.beside if not own or self.beside.startswith(f"{own} ") else "; ".join([own, *knee])
 
 
 def facts(result: Any) -> pd.DataFrame:

@@ -145,6 +145,22 @@ def test_caches_stand_by_kind_of_core_in_the_map(tmp_path):
     assert len(rows) == 2
 
 
+def test_a_knee_stands_beside_the_idle_latency(tmp_path):
+    path = survey(tmp_path / "a.json", 1, 1, 4)
+    data = json.loads(path.read_text())
+    nodes = {"cpu_node": "0", "memory_node": "0"}
+    for part in data["results"]:
+        part["facts"] = [one for one in part["facts"] if one["heading"] != "Under load"]
+    data["results"][0]["facts"] += [
+        fact("loaded_latency_idle", "idle", 1e-7, "s", "Under load", "node 0: {} idle", **nodes),
+        fact("loaded_latency_peak", "at the peak", 3e-7, "s", "Under load", "{} at the peak", **nodes),
+        fact("loaded_no_knee", "load", 1.36e11, "B/s", "Under load", "no knee up to {}", 0, **nodes),
+    ]
+    path.write_text(json.dumps(redrawn(data)))
+    (card,) = [one for one in metrics(numatlas.load(path)) if one.words == "Under load"]
+    assert card.short.startswith("node 0: idle; no knee up to 136 GB/s")
+
+
 def test_much_slower_base_pages_are_told_in_the_map(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())

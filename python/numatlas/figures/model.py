@@ -215,6 +215,14 @@ class Bars(Figure):
         """All numbers that a scale has to reach."""
         return _known(end for row in self.rows for end in (row.value, row.high))
 
+    def best(self, most: int) -> list[Bar]:
+        """At most so many, in their order."""
+        if len(self.rows) <= most:
+            return self.rows
+        sign = 1 if self.less_is_better else -1
+        known = sorted((row for row in self.rows if row.value is not None), key=lambda row: sign * row.value)
+        return [row for row in self.rows if row in known[:most]]
+
     def most(self) -> float:
         """What the bars reach to: the largest value, and its interval by a quarter at most."""
         most = max(self.ends(), default=0.0)

@@ -14,14 +14,8 @@ MOST_BARS = 60
 
 def build(figure: Bars, frame: Frame = PAPER) -> Picture:
     """Bars of one name stand together, those of one group have one colour; what has no value says so."""
-    rows, extra = figure.rows, []
-    if len(rows) > MOST_BARS:
-        sign = 1 if figure.less_is_better else -1
-        best = sorted((row for row in rows if row.value is not None), key=lambda row: sign * row.value)
-        rows, extra = (
-            [row for row in rows if row in best[:MOST_BARS]],
-            [f"the best {MOST_BARS} of {len(rows)}"],
-        )
+    rows = figure.best(MOST_BARS)
+    extra = [f"the best {MOST_BARS} of {len(figure.rows)}"] if len(rows) < len(figure.rows) else []
     names, groups = (list(dict.fromkeys(getattr(row, field) for row in rows)) for field in ("name", "group"))
     legend = groups if len(groups) > 1 else []
     made = page(figure, max(1.2, BAR * len(rows) + 0.2 * len(names) + 0.5), legend, extra, frame)

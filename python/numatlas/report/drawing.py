@@ -364,11 +364,7 @@ def _atlas(figure: Atlas, wide: float, mode: str) -> str:
 
 def _bars(figure: Bars, wide: float) -> str:
     """From 0, with their intervals and numbers; those of one name stand together, the best of many."""
-    rows = figure.rows
-    if len(rows) > MOST_BARS:
-        sign = 1 if figure.less_is_better else -1
-        best = sorted((row for row in rows if row.value is not None), key=lambda row: sign * row.value)
-        rows = [row for row in rows if row in best[:MOST_BARS]]
+    rows = figure.best(MOST_BARS)
     groups = list(dict.fromkeys(row.group for row in rows))
     left = min(max((width_of(row.name) for row in rows), default=0) + 12, 0.42 * wide)
     right = max((width_of(row.text) for row in rows), default=0) + 12
