@@ -175,10 +175,13 @@ Expected<std::vector<double>> parse_rates(const std::string& text) {
 }
 
 void add_options(Options& own, CLI::App& app) {
-  add_value(app, "--pairs", own.pairs_text, "PAIRS",
-            "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all, classes\n"
-            "classes: their own, and from the first node the nearest remote memory and that of each "
-            "kind without CPUs\n"
+  add_value(
+      app, "--pairs", own.pairs_text, "PAIRS",
+      "nodes of CPUs and of memory: 0:0,0:2, local, nearest (of each kind), all, classes\n"
+      "classes: their own, and from the first node the nearest remote memory and that of each "
+      "kind without CPUs\n"
+      "Kinds are those of `numatlas topology`: DRAM, HBM, CXL. Memory of GPUs is measured "
+      "only if named");
   add_parsed(app, "--rates", own.rates, "", "RATES",
              "total load in GB/s: 1,2,5 (default: parts of the peak)\n"
              "The peak is measured first. Required with several ranks",
@@ -423,7 +426,7 @@ SurveyPart survey(const Machine&) {
           {"--pairs", "classes"},
           {{"kinds of load", {"load_kernel"}, 1, Keep::first},
            {"nodes of CPUs", {"cpu_node"}, 1},
-           {"memories", {"memory_node"}, 3}}};
+           {"memories", {"memory_node"}, 2}}};
 }
 
 /// What each memory's load does to the others.
