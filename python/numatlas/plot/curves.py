@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 
 from numatlas.figures.loaded import AT_80, BEND, legend_of
 from numatlas.figures.model import Curves, Mark, Series
-from numatlas.figures.scales import x_scale, y_scale
+from numatlas.figures.scales import Scale, x_scale, y_scale
 from numatlas.plot.style import COLOURS, MARKERS, PAPER, QUIET, WIDTH, Frame, numbers, page
 
 BODY = 3.3
@@ -47,8 +47,7 @@ def build(figure: Curves, frame: Frame = PAPER) -> Picture:
             linewidth=[0.7] * len(figure.series),
         )
     lines = [_line(axes, figure, series, look) for series, look in zip(figure.series, looks, strict=False)]
-    _axes(axes, figure)
-    _marks(axes, figure.marks)
+    _marks(axes, figure.marks, _axes(axes, figure))
     if named:
         marks = [Line2D([], [], color=QUIET, **SPECIAL, **SHAPES[what]) for what in marked]
         made.legend([*lines, *marks], named)
@@ -75,7 +74,8 @@ def _line(axes: Axes, figure: Curves, series: Series, look: dict) -> Line2D:
     return line
 
 
-def _axes(axes: Axes, figure: Curves) -> None:
+def _axes(axes: Axes, figure: Curves) -> Scale:
+    """Returns the horizontal one."""
     most = max(4, int(MOST_TICKS * axes.get_figure(root=True).get_size_inches()[0] / WIDTH))
     across, places = x_scale(figure, most)
     upright, values, words = y_scale(figure)
@@ -89,18 +89,19 @@ def _axes(axes: Axes, figure: Curves) -> None:
         axis.set_ticks(ticks, [text(tick) for tick in ticks])
         axis.set_ticks([], minor=True)
     axes.grid(axis="y")
+    return across
 
 
-def _marks(axes: Axes, marks: list[Mark]) -> None:
+def _marks(axes: Axes, marks: list[Mark], across: Scale) -> None:
     """Lines across. Words of those that stand upright are above the axes, by turns a line higher."""
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    low, high = axes.get_ylim()
     line = {"color": QUIET, "linewidth": 0.6, "linestyle": (0, (2, 2)), "zorder": 0.5, "gid": "mark"}
     words = {"textcoords": "offset points", "fontsize": 6.5, "color": QUIET}
     lines = max(2, sum(not mark.level for mark in marks) if len(marks) > MOST_IN_TWO_LINES else 0)
-    upright = [mark for mark in marks if not mark.level and left <= mark.at <= right]
+    upright = [mark for mark in marks if not mark.level and across.low <= mark.at <= across.high]
     for index, mark in enumerate(upright):
         axes.axvline(mark.at, **line)
-        side = "right" if axes.transLimits.transform((mark.at, low))[0] > 0.7 else "center"
+        side = "right" if across.part(mark.at) > 0.7 else "center"
         place = {"xycoords": axes.get_xaxis_transform(), "ha": side, "va": "bottom"}
         axes.annotate(mark.text, (mark.at, 1), (0, 2 + 8 * (index % lines)), **place, **words)
     levels = sorted((mark.at, mark.text) for mark in marks if mark.level and low <= mark.at <= high)

@@ -151,6 +151,8 @@ TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {
   }
   EXPECT_THAT(pairs_of(testing::sure_plan("loaded", {}, machine)),
               ElementsAre("0:0", "0:2", "1:1", "1:3"));
+  EXPECT_THAT(pairs_of(testing::sure_plan("loaded", {"--pairs", "classes"}, machine)),
+              ElementsAre("0:0", "0:1", "0:2", "1:1"));
 }
 
 TEST(Loaded, NeighboursHaveTheSameVictimsWhateverLoads) {
