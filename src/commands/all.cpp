@@ -74,10 +74,10 @@ Command help_command() {
 }  // namespace
 
 std::vector<Command> all_commands() {
-  std::vector<Command> commands{topology_command(), features_command(),  survey_command(),
-                                audit_command(),    selftest_command(),  check_command(),
-                                compare_command(),  export_command(),    exec_command(),
-                                advise_command(),   completion_command()};
+  std::vector<Command> commands{topology_command(), features_command(), survey_command(),
+                                audit_command(),    selftest_command(), check_command(),
+                                compare_command(),  export_command(),   exec_command(),
+                                advise_command(),   load_command(),     completion_command()};
   for (auto& benchmark : all_benchmarks()) commands.push_back(command_of(std::move(benchmark)));
   for (const ExternalCommand& external : python_commands())
     commands.push_back(command_of(external));

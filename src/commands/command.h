@@ -47,6 +47,7 @@ Command compare_command();
 Command export_command();
 Command exec_command();
 Command advise_command();
+Command load_command();
 
 /// All commands, in the order in which help lists them: those above, a command for each benchmark,
 /// those of the Python part, and help.

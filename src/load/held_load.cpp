@@ -1,0 +1,459 @@
+#include "load/held_load.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <latch>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/signals.h"
+#include "base/statistics.h"
+#include "base/text.h"
+#include "comm/comm.h"
+#include "engine/agreement.h"
+#include "engine/clock.h"
+#include "engine/simulated/null_engine.h"
+#include "kernels/kernel.h"
+#include "memory/buffer.h"
+#include "placement/policy.h"
+
+namespace numatlas {
+namespace {
+
+/// What a thread moves without a look at the clock: some ten microseconds of work, so that others
+/// see a load and no change of full load and none, as far as sleeping between lets it.
+constexpr double burst_bytes = 256 * kib;
+/// Shorter pauses are spent looking at the clock: waking up takes as long.
+constexpr std::int64_t shortest_sleep_ns = 50'000;
+/// Between two looks at whether it is to end, or to go on at another rate.
+constexpr std::int64_t longest_sleep_ns = 20'000'000;
+/// What was lost for longer is not made up for.
+constexpr std::int64_t longest_delay_ns = 250'000'000;
+
+constexpr double in_seconds = 1e-9;
+
+/// When each burst of all threads together is due: whoever has a CPU takes the next one, so that
+/// the others make up for a thread that has none.
+class Bursts {
+ public:
+  void hold(std::optional<double> rate, double bytes) {
+    due_.store(since_start(monotonic_ns()));
+    if (!rate || !(*rate > 0)) return interval_.store(rate ? never : 0);
+    interval_.store(std::max<std::int64_t>(1, std::llround(bytes / *rate * 1e9 * parts)));
+  }
+  /// nullopt: none is due for long. Takes the next one; the time when it is due.
+  std::optional<std::int64_t> take() {
+    const std::int64_t interval = interval_.load(std::memory_order_relaxed);
+    if (interval == never) return std::nullopt;
+    const std::int64_t now = monotonic_ns();
+    if (interval == 0) return now;
+    const std::int64_t least = since_start(now - longest_delay_ns);
+    std::int64_t due = due_.load(std::memory_order_relaxed);
+    while (!due_.compare_exchange_weak(due, std::max(due, least) + interval)) continue;
+    return start_ns_ + std::max(due, least) / parts;
+  }
+
+ private:
+  static constexpr std::int64_t parts = 1024;  ///< of a nanosecond
+  static constexpr std::int64_t never = INT64_MAX;
+  std::int64_t since_start(std::int64_t time_ns) const { return (time_ns - start_ns_) * parts; }
+
+  std::int64_t start_ns_ = monotonic_ns();
+  std::atomic<std::int64_t> due_{0}, interval_{never};
+};
+
+/// What one thread says of itself, each in a line of its own.
+struct alignas(64) Counters {
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<std::int64_t> paused_ns{0}, asleep_ns{0};
+};
+
+/// Only the owning thread writes it.
+template <class T>
+void add(std::atomic<T>& counter, T more) {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+class RealLoad final : public HeldLoad {
+ public:
+  explicit RealLoad(const LoadRequest& request)
+      : request_(request),
+        jobs_(request.workers.size()),
+        ready_(static_cast<std::ptrdiff_t>(jobs_.size())) {
+    const auto step = static_cast<double>(traffic_per_step(request_.kernel).counted());
+    steps_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(burst_bytes / step));
+    bytes_ = static_cast<std::uint64_t>(static_cast<double>(steps_) * step);
+  }
+  RealLoad(const RealLoad&) = delete;
+  RealLoad& operator=(const RealLoad&) = delete;
+  ~RealLoad() override { end(); }
+
+  Expected<void> start() {
+    // Signals are for the thread that waits.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::size_t started = 0;
+    std::optional<Error> problem;
+    for (; started < jobs_.size() && !problem; ++started) {
+      Job& job = jobs_[started];
+      const WorkerPlacement& place = request_.workers[started];
+      try {
+        job.thread = std::thread([this, &job, &place] {
+          job.error = error_of(prepare(job, place));
+          ready_.count_down();
+          if (!job.error) work(job);
+        });
+      } catch (const std::system_error& thrown) {
+        problem = Error{ErrorKind::resource,
+                        fmt::format("{} of {} threads of the load started: {}", started,
+                                    jobs_.size(), thrown.what()),
+                        "give it fewer --cpus"};
+        ready_.count_down(static_cast<std::ptrdiff_t>(jobs_.size() - started));
+      }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ready_.wait();
+    for (const Job& job : jobs_)
+      if (!problem) problem = job.error;
+    if (problem) return fail(*problem);
+    last_ = totals();
+    return {};
+  }
+
+  void hold(std::optional<double> rate) override {
+    bursts_.hold(rate, static_cast<double>(bytes_));
+    changes_.fetch_add(1);
+  }
+
+  LoadWindow look(double) override {
+    const Totals now = totals();
+    const double threads = static_cast<double>(jobs_.size());
+    LoadWindow window;
+    window.seconds = static_cast<double>(now.time_ns - last_.time_ns) * in_seconds;
+    window.bytes = static_cast<double>(now.bytes - last_.bytes);
+    window.paused = static_cast<double>(now.paused_ns - last_.paused_ns) * in_seconds;
+    window.cpu = static_cast<double>(now.cpu_ns - last_.cpu_ns) * in_seconds;
+    const double asleep = static_cast<double>(now.asleep_ns - last_.asleep_ns) * in_seconds;
+    window.taken = std::max(0.0, threads * window.seconds - asleep - window.cpu);
+    last_ = now;
+    return window;
+  }
+
+  void wait(double seconds) override {
+    constexpr std::int64_t look_every_ns = 50'000'000;
+    MonotonicClock clock;
+    const std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
+    for (std::int64_t now = monotonic_ns(); now < until && !stop_requested(); now = monotonic_ns())
+      clock.sleep_until(std::min(until, now + look_every_ns));
+  }
+
+  std::vector<Residency> residencies() override {
+    const ProcessMappings mappings;
+    std::vector<Residency> all;
+    for (const Job& job : jobs_) all.push_back(job.buffer->residency(mappings));
+    return all;
+  }
+  std::vector<PolicyOutcome> policies() override {
+    std::vector<PolicyOutcome> all;
+    for (const Job& job : jobs_) all.push_back(job.buffer->policy());
+    return all;
+  }
+
+  Expected<void> finish() override {
+    end();
+    for (const Job& job : jobs_) TRY(job.kernel->verify());
+    return {};
+  }
+
+ private:
+  struct Job {
+    std::thread thread;
+    std::unique_ptr<Buffer> buffer;
+    std::unique_ptr<Kernel> kernel;
+    Counters counters;
+    std::optional<Error> error;
+  };
+  struct Totals {
+    std::int64_t time_ns = 0, paused_ns = 0, asleep_ns = 0, cpu_ns = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  Expected<void> prepare(Job& job, const WorkerPlacement& place) const {
+    TRY(bind_thread(place.cpu ? CpuSet{*place.cpu} : place.cpus));
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    job.buffer = TRY(allocate(request_.region_of(place)));
+    // Else each page would be copied that is written while a program starts.
+    madvise(job.buffer->data(), job.buffer->bytes(), MADV_DONTFORK);
+    job.kernel = make_kernel(request_.kernel);
+    return job.kernel->prepare({job.buffer->data(), request_.size.value});
+  }
+
+  void work(Job& job) {
+    while (!ending_.load(std::memory_order_relaxed)) {
+      if (pause(job.counters)) continue;
+      job.kernel->run(steps_);
+      add(job.counters.bytes, bytes_);
+    }
+  }
+
+  /// Until a burst is due; whether there is none after all.
+  bool pause(Counters& counters) {
+    const std::uint64_t changes = changes_.load();
+    const auto taken = bursts_.take();
+    MonotonicClock clock;
+    std::int64_t now = monotonic_ns();
+    while (!taken || now < *taken) {
+      if (ending_.load(std::memory_order_relaxed) || changes != changes_.load()) return true;
+      const std::int64_t until =
+          std::min(taken.value_or(now + longest_sleep_ns), now + longest_sleep_ns);
+      const bool sleeps = until - now > shortest_sleep_ns;
+      if (sleeps) clock.sleep_until(until);
+      const std::int64_t after = monotonic_ns();
+      // Who wakes up late had no CPU.
+      add(counters.paused_ns, std::min(after, until) - now);
+      if (sleeps) add(counters.asleep_ns, std::min(after, until) - now);
+      now = after;
+    }
+    return false;
+  }
+
+  Totals totals() const {
+    Totals all;
+    for (const Job& job : jobs_) {
+      all.bytes += job.counters.bytes.load(std::memory_order_relaxed);
+      all.paused_ns += job.counters.paused_ns.load(std::memory_order_relaxed);
+      all.asleep_ns += job.counters.asleep_ns.load(std::memory_order_relaxed);
+      clockid_t clock{};
+      timespec time{};
+      auto& thread = const_cast<std::thread&>(job.thread);
+      if (thread.joinable() && pthread_getcpuclockid(thread.native_handle(), &clock) == 0 &&
+          clock_gettime(clock, &time) == 0)
+        all.cpu_ns += std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    }
+    all.time_ns = monotonic_ns();
+    return all;
+  }
+
+  void end() {
+    ending_.store(true);
+    for (Job& job : jobs_)
+      if (job.thread.joinable()) job.thread.join();
+  }
+
+  LoadRequest request_;
+  std::uint64_t steps_ = 1, bytes_ = 0;  ///< of a burst
+  Bursts bursts_;
+  std::atomic<std::uint64_t> changes_{0};
+  std::atomic<bool> ending_{false};
+  std::vector<Job> jobs_;
+  std::latch ready_;  ///< all memory is there
+  Totals last_;
+};
+
+class SimulatedLoad final : public HeldLoad {
+ public:
+  SimulatedLoad(const LoadRequest& request, const Machine& machine) : request_(request) {
+    layout_.hosts = {machine.host};
+    for (const WorkerPlacement& place : request.workers) layout_.workers.push_back({0, 0, place});
+    engine_ = make_null_engine(*comm_, layout_, machine, {});
+  }
+
+  Expected<void> start() {
+    traces_ = TRY(engine_->run(scenario({})));
+    return {};
+  }
+
+  void hold(std::optional<double> rate) override { rate_ = rate; }
+
+  LoadWindow look(double seconds) override {
+    LoadWindow window;
+    window.seconds = seconds;
+    if (rate_ && *rate_ <= 0) return window;
+    const auto traces = engine_->run(scenario(rate_));
+    if (!traces) return window;
+    window.bytes = rate_of(*traces) * seconds;
+    const auto threads = static_cast<double>(request_.workers.size());
+    window.cpu = threads * seconds * std::min(1.0, rate_of(*traces) / rate_of(traces_));
+    window.paused = threads * seconds - window.cpu;
+    return window;
+  }
+
+  void wait(double) override {}
+  std::vector<Residency> residencies() override {
+    std::vector<Residency> all;
+    for (const Trace& trace : traces_) all.push_back(trace.residency);
+    return all;
+  }
+  std::vector<PolicyOutcome> policies() override {
+    std::vector<PolicyOutcome> all;
+    for (const Trace& trace : traces_) all.push_back(trace.policy);
+    return all;
+  }
+  Expected<void> finish() override { return {}; }
+
+ private:
+  double rate_of(const std::vector<Trace>& traces) const {
+    const auto bytes = static_cast<double>(traffic_per_step(request_.kernel).counted());
+    double rate = 0;
+    for (const Trace& trace : traces)
+      if (const auto steps = summarize(nanoseconds_per_step(trace)))
+        rate += bytes / (steps->mean * in_seconds);
+    return rate;
+  }
+
+  Scenario scenario(std::optional<double> rate) const {
+    Scenario scenario;
+    scenario.name = "load";
+    scenario.stop.time = std::chrono::milliseconds(10);
+    for (const WorkerPlacement& place : request_.workers) {
+      Flow& flow = scenario.flows.emplace_back();
+      flow.worker = static_cast<int>(scenario.flows.size() - 1);
+      flow.kernel = request_.kernel;
+      flow.region = request_.region_of(place);
+      if (rate) flow.rate = *rate / static_cast<double>(request_.workers.size());
+    }
+    return scenario;
+  }
+
+  const LoadRequest& request_;
+  std::unique_ptr<Comm> comm_ = make_single_comm();
+  Layout layout_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<Trace> traces_;  ///< without pauses
+  std::optional<double> rate_ = 0;
+};
+
+/// The node of CPUs that is nearest to one of memory.
+NodeId nearest_cpus(const Machine& machine, NodeId memory) {
+  NodeId best = memory;
+  int least = INT32_MAX;
+  for (const NumaNode& node : machine.nodes) {
+    if ((machine.own_cpus(node.id) & machine.usable_cpus()).empty()) continue;
+    const auto found = node.distance.find(memory.value);
+    constexpr int own = 10, other = 20;  // as the kernel takes them where firmware says nothing
+    const int distance = found != node.distance.end() ? found->second
+                         : node.id == memory          ? own
+                                                      : other;
+    if (distance >= least) continue;
+    least = distance;
+    best = node.id;
+  }
+  return best;
+}
+
+}  // namespace
+
+CpuSet LoadRequest::cpus() const {
+  CpuSet all;
+  for (const WorkerPlacement& place : workers) all = all | place.cpus;
+  return all;
+}
+
+Region LoadRequest::region_of(const WorkerPlacement& worker) const {
+  Region region{size, worker.memory, pages};
+  region.local_node = worker.cpu_node;
+  return region;
+}
+
+std::string LoadRequest::text() const {
+  return fmt::format("{} by {} {}, {} each on {}", full_name(kernel),
+                     workers.size() == 1 ? "CPU" : "CPUs", to_list(cpus()), to_text(size),
+                     workers.front().memory.text());
+}
+
+LoadWindow& LoadWindow::operator+=(const LoadWindow& more) {
+  seconds += more.seconds;
+  bytes += more.bytes;
+  paused += more.paused;
+  taken += more.taken;
+  cpu += more.cpu;
+  return *this;
+}
+
+std::string shortfall_text(const LoadWindow& window, double asked, std::size_t threads) {
+  const double lack = asked > 0 ? 1 - window.rate() / asked : 0;
+  if (lack <= held_within) return "";
+  const double all = window.seconds * static_cast<double>(threads);
+  const std::string text = fmt::format("{:.0f} % short: ", 100 * lack);
+  // Without these CPUs for a quarter of what lacks, others are no more than a part of the reason.
+  if (window.taken > 0.5 * lack * all)
+    return text + fmt::format("its CPUs were taken away for {:.2f} of {:.2f} s", window.taken, all);
+  const std::string who = threads == 1 ? "its CPU runs" : fmt::format("its {} CPUs run", threads);
+  return text + who + " without a pause: the memory is full, or they can do no more";
+}
+
+Expected<std::unique_ptr<HeldLoad>> start_load(const LoadRequest& request, const Machine& machine) {
+  std::vector<Region> regions;
+  for (const WorkerPlacement& place : request.workers) regions.push_back(request.region_of(place));
+  TRY(check_fits(regions, machine));
+  auto load = std::make_unique<RealLoad>(request);
+  TRY(load->start());
+  return std::unique_ptr<HeldLoad>(std::move(load));
+}
+
+Expected<std::unique_ptr<HeldLoad>> simulate_load(const LoadRequest& request,
+                                                  const Machine& machine) {
+  auto load = std::make_unique<SimulatedLoad>(request, machine);
+  TRY(load->start());
+  return std::unique_ptr<HeldLoad>(std::move(load));
+}
+
+double peak_of(HeldLoad& load) {
+  constexpr double settling = 0.1, measured = 1;
+  load.hold(std::nullopt);
+  load.wait(settling);
+  load.look(settling);
+  load.wait(measured);
+  const double peak = load.look(measured).rate();
+  load.hold(0);
+  return peak;
+}
+
+Expected<LoadCpus> usual_load_cpus(const Machine& machine, const NodeSet& memory, bool beside) {
+  const CpuSet usable = machine.usable_cpus();
+  CpuSet near = usable;
+  if (!memory.empty()) near = machine.own_cpus(nearest_cpus(machine, memory.front())) & usable;
+  if (near.empty()) near = usable;
+  std::vector<CpuId> firsts;  // of each core
+  std::vector<int> cores;
+  for (const CpuId id : near) {
+    const Cpu* const cpu = machine.find_cpu(id);
+    const int core = cpu != nullptr && cpu->core ? *cpu->core : -1 - id.value;
+    if (std::ranges::find(cores, core) != cores.end()) continue;
+    cores.push_back(core);
+    firsts.push_back(id);
+  }
+  LoadCpus cpus;
+  for (std::size_t i = beside && firsts.size() > 1 ? 1 : 0; i < firsts.size(); i += beside ? 2 : 1)
+    cpus.load.insert(firsts[i]);
+  cpus.program = usable - cpus.load;
+  CpuSet apart = cpus.program;  // without second threads of the load's cores
+  for (const CpuId id : cpus.program) {
+    const Cpu* const cpu = machine.find_cpu(id);
+    for (const CpuId other : cpus.load)
+      if (cpu != nullptr && cpu->core && machine.find_cpu(other)->core == cpu->core)
+        apart = apart - CpuSet{id};
+  }
+  if (!apart.empty()) cpus.program = apart;
+  if (beside && cpus.program.empty())
+    return fail_about(ErrorKind::unavailable, "--cpus",
+                      fmt::format("a load needs a CPU beside the program's, and this process may "
+                                  "use {} only",
+                                  count_text(usable.size(), "CPU")));
+  return cpus;
+}
+
+}  // namespace numatlas
