@@ -207,6 +207,8 @@ FlowResult flow_of(std::size_t index, const Advice& advice) {
   if (index == 0) flow.residency = residency_of(advice.look, advice.machine);
   if (advice.race.best == index && advice.proof)
     flow.residency = residency_of(*advice.proof, advice.machine);
+  if (advice.curve && advice.curve->observed[index])
+    flow.residency = residency_of(*advice.curve->observed[index], advice.machine);
   return flow;
 }
 
@@ -240,7 +242,9 @@ Case case_of(std::size_t index, const Advice& advice) {
   flow.figures = {
       {key_of(advice.metric), unit_of(advice.metric), typical_of(values), summarize(values)}};
   one.flows = {std::move(flow)};
-  if (lane.against_reference)
+  if (advice.curve)
+    add_curve_figures(one, *advice.curve, index, candidate, lane, advice.metric);
+  else if (lane.against_reference)
     one.figures.push_back(gain_figure(*lane.against_reference, advice.metric));
   Visits visits;
   visits.count = static_cast<int>(values.size());
@@ -251,17 +255,21 @@ Case case_of(std::size_t index, const Advice& advice) {
   return one;
 }
 
-View view_of(const Advice& advice) {
-  View view;
-  view.title = "Placements, against the program as it is";
-  view.cells = {label_column("placement", "candidate")};
+ViewColumn runs_column(const Advice& advice) {
   const bool is_time = advice.metric.is_time();
   const bool is_short = is_time && advice.look.run.seconds < 1;
-  view.cells.push_back(figure_column(is_short  ? "time in ms"
-                                     : is_time ? "time in s"
-                                               : "metric",
-                                     key_of(advice.metric), is_short ? in_ms : 1,
-                                     Part::with_interval, is_short ? 2 : 3));
+  return figure_column(is_short  ? "time in ms"
+                       : is_time ? "time in s"
+                                 : "metric",
+                       key_of(advice.metric), is_short ? in_ms : 1, Part::with_interval,
+                       is_short ? 2 : 3);
+}
+
+std::vector<View> views_of(const Advice& advice) {
+  if (advice.curve) return curve_views(*advice.curve, runs_column(advice));
+  View view;
+  view.title = "Placements, against the program as it is";
+  view.cells = {label_column("placement", "candidate"), runs_column(advice)};
   view.cells.push_back(figure_column("gain", gain_key, in_percent, Part::value, 1, " %"));
   const auto named = [&](const auto& belongs) {
     std::string names;
@@ -280,7 +288,7 @@ View view_of(const Advice& advice) {
     view.notes.push_back(
         fmt::format("final: {} fresh runs of as it is, {}{}", advice.race.final_rounds, finalists,
                     advice.race.rounds > 0 ? "; all other figures are from the screening" : ""));
-  return view;
+  return {view};
 }
 
 Fact seen(std::string key, std::string words, Unit unit, double value,
@@ -305,6 +313,9 @@ std::vector<Fact> facts_of(const Advice& advice) {
   for (const auto& [node, share] : look.node_shares())
     facts.push_back(seen("program_node_share", fmt::format("its share on node {}", node), "1",
                          share, {{"memory_node", std::to_string(node)}}));
+  if (advice.curve)
+    for (Fact& fact : curve_facts(*advice.curve, advice.candidates, advice.race, advice.metric))
+      facts.push_back(std::move(fact));
   if (advice.race.best) {
     const Figure gain =
         gain_figure(*advice.race.lanes[*advice.race.best].against_reference, advice.metric);
@@ -370,7 +381,10 @@ std::string answer_of(const Advice& advice) {
       return fmt::format(
           "{}: {} than as it is, {} fresh runs of each", printable(advice.best()->name),
           gain_text(*race.lanes[*race.best].against_reference, advice.metric), race.final_rounds);
-    case Outcome::none_better: return none_better(advice);
+    case Outcome::none_better:
+      return advice.curve
+                 ? curve_answer(*advice.curve, advice.candidates, advice.race, advice.metric)
+                 : none_better(advice);
     case Outcome::others_failed: return "as it is: every other candidate failed";
     case Outcome::nothing_to_try: return "no candidate can be tried on this machine";
     case Outcome::no_time:
@@ -479,7 +493,7 @@ RunReport report_of(const Advice& advice) {
   for (std::size_t i = 0; i < advice.candidates.size(); ++i)
     report.cases.push_back(case_of(i, advice));
   report.warnings = advice.warnings;
-  report.views = {view_of(advice)};
+  report.views = views_of(advice);
   report.facts = facts_of(advice);
   return report;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "advise/candidates.h"
+#include "advise/curve.h"
 #include "advise/look.h"
 #include "advise/race.h"
 #include "base/warning.h"
@@ -29,6 +30,7 @@ struct Advice {
   std::size_t tried = 0;
   RaceResult race;              ///< its lanes are the candidates that were tried
   std::optional<Look> proof;    ///< the best one, watched
+  std::optional<Curve> curve;   ///< its candidates are the points of curves
   CpuUse cpu_use;               ///< of the host, from the first run to the last
   bool lacks_time = false;      ///< some could be tried, but for the time
   bool first_run_cut = false;   ///< the time ended before the program as it is had: all is unknown

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,8 +97,10 @@ class Adviser {
     TRY(warm_up());
     if (!advice_.first_run_cut) TRY(look());
     if (!advice_.first_run_cut) warn_of_the_program();
-    propose();
+    TRY(propose());
+    observe_curve();
     race();
+    load_.reset();
     prove();
     advice_.cpu_use = cpu_use_between(cpu_before_, host_times());
     if (is_disturbed(advice_.cpu_use))
@@ -222,17 +225,71 @@ class Adviser {
            "reads nothing: use --input FILE"});
   }
 
-  void propose() {
-    advice_.candidates = candidates_for(options_, advice_.machine, traits_of(advice_.look));
+  Expected<void> propose() {
+    if (options_.curve && !advice_.first_run_cut) {
+      advice_.curve = TRY(plan_curve(advice_.machine, &advice_.look));
+      Curve& curve = *advice_.curve;
+      advice_.candidates = curve_candidates(curve, advice_.machine, traits_of(advice_.look),
+                                            advice_.machine.is_live() ? weights_problem : nullptr);
+      curve.windows.resize(advice_.candidates.size());
+      curve.observed.resize(advice_.candidates.size());
+      load_ = TRY(start_load(curve.load, advice_.machine));
+      const LoadWindow peak = peak_of(*load_);
+      curve.peak = peak.rate();
+      tell(fmt::format("the load: {}: {}", curve.load.text(),
+                       peak_text(peak, curve.load.workers.size())));
+    } else {
+      advice_.candidates = candidates_for(options_, advice_.machine, traits_of(advice_.look));
+    }
     const auto is_tried = [](const Candidate& one) { return one.not_tried.empty(); };
     auto& all = advice_.candidates;
     advice_.tried = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_tried));
     leave_out_for_time();
+    return {};
+  }
+
+  /// Where its pages are, once of each part of them that is asked for; and without a load.
+  void observe_curve() {
+    for (std::size_t i = 0; advice_.curve && i < advice_.tried; ++i) {
+      const Candidate& one = advice_.candidates[i];
+      if (one.curve->load > 0 || stop_requested()) continue;
+      tell("observing it: " + one.name);
+      if (!prepare()) return;
+      auto look = look_at(request_for(one), *one.layout.cpus, advice_.machine);
+      if (!look || !look->run.good()) continue;
+      advice_.curve->observed[i] = *std::move(look);
+      const Look& seen = *advice_.curve->observed[i];
+      if (one.curve->far == 0 || seen.fullest() == nullptr || !has_own_memory(*seen.fullest()))
+        continue;
+      const auto shares = seen.node_shares();
+      const auto found = shares.find(advice_.curve->far->value);
+      const double share = found == shares.end() ? 0 : found->second;
+      constexpr double near_enough = 0.1;  // files that were in memory before
+      if (std::abs(share - one.curve->far) > near_enough)
+        advice_.warnings.push_back({"placement", one.name,
+                                    fmt::format("{:.0f} % of its memory was on node {}",
+                                                100 * share, advice_.curve->far->value)});
+    }
+  }
+
+  /// Beside a run of this candidate, and without one.
+  void hold(std::size_t index) {
+    const CurvePoint& point = *advice_.candidates[index].curve;
+    constexpr double settling = 0.05;
+    load_->hold(point.load * advice_.curve->peak);
+    if (point.load > 0) load_->wait(settling);
+    load_->look(settling);
+  }
+  void release(std::size_t index, bool counts) {
+    const LoadWindow window = load_->look(0);
+    load_->hold(0);
+    if (counts) advice_.curve->windows[index] += window;
   }
 
   /// Runs that so many candidates, "as it is" among them, take at least.
   double least_runs(std::size_t candidates) const {
     if (candidates < 2) return 0;
+    if (options_.curve) return static_cast<double>(candidates * (rule().least_final + 1));
     const std::size_t finalists = std::min(candidates, rule().most_finalists + 1);
     const std::size_t screening = candidates > 2 ? candidates * rule().least_rounds : 0;
     return static_cast<double>(screening + finalists * rule().least_final);
@@ -259,6 +316,13 @@ class Adviser {
     RaceRule rule;
     rule.least_gain = options_.metric.higher() ? std::log(1 + options_.min_effect)
                                                : -std::log(1 - options_.min_effect);
+    if (options_.curve) {  // none is dropped
+      rule.most_finalists = advice_.candidates.size();
+      rule.least_rounds = rule.most_rounds = 0;
+      rule.least_gain = 0;
+      if (options_.runs) rule.least_final = rule.most_final = *options_.runs;
+      return rule;
+    }
     if (!options_.runs) return rule;
     rule.least_rounds = std::min(rule.least_rounds, *options_.runs);
     rule.most_rounds = *options_.runs;
@@ -275,7 +339,9 @@ class Adviser {
         if (!stop_requested()) advice_.prepare_failure = full_text(prepared.error());
         return {std::nullopt, "", true};
       }
+      if (load_) hold(index);
       const auto run = run_program(request_for(advice_.candidates[index]));
+      if (load_) release(index, run && run->good() && !run->suspended);
       if (!run) return {std::nullopt, "cannot be run: " + full_text(run.error()), stop_requested()};
       if (run->ending == Ending::interrupted) return {std::nullopt, "", true};
       if (is_cut(*run)) return {std::nullopt, "", false, true};
@@ -303,6 +369,7 @@ class Adviser {
         options_.progress(progress, so_far, advice_.candidates, options_.metric);
       };
     advice_.race = race.run(work);
+    if (advice_.curve) advice_.race.best = std::nullopt;
   }
 
   /// What was asked for is not what the system did: seen once, in a run that counts for nothing.
@@ -344,6 +411,7 @@ class Adviser {
   Clock::time_point start_;
   Expected<CpuTimes> cpu_before_;
   Advice advice_;
+  std::unique_ptr<HeldLoad> load_;  ///< of a curve
   std::optional<double> timeout_;
   double run_seconds_ = 0;
 };
@@ -360,6 +428,11 @@ std::vector<Candidate> candidates_for(const AdviseOptions& options, const Machin
     input.has_policy = inherited_policy().has_value();
   }
   return propose(input);
+}
+
+Expected<std::vector<Candidate>> curve_for(const Machine& machine) {
+  const Curve curve = TRY(plan_curve(machine, nullptr));
+  return curve_candidates(curve, machine, {}, machine.is_live() ? weights_problem : nullptr);
 }
 
 Expected<Advice> advise(const AdviseOptions& options, const Machine& machine) {

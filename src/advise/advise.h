@@ -28,6 +28,7 @@ struct AdviseOptions {
   double min_effect = 0.02;  ///< a smaller gain is none
   std::size_t warmup = 0;
   bool show_output = false;
+  bool curve = false;  ///< how it takes loads and a second memory, instead of the best placement
   std::uint64_t seed = 1;
   /// Told of what goes on, in lines for people.
   std::function<void(const std::string&)> told = {};
@@ -35,6 +36,9 @@ struct AdviseOptions {
                      const Metric&)>
       progress = {};
 };
+
+/// The points of its curves. Runs nothing.
+Expected<std::vector<Candidate>> curve_for(const Machine& machine);
 
 /// What can be proposed for a program of which this is known, on any machine. Runs nothing.
 std::vector<Candidate> candidates_for(const AdviseOptions& options, const Machine& machine,

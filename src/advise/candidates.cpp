@@ -142,6 +142,7 @@ const char* name_of(Aspect axis) {
     case Aspect::pages: return "pages";
     case Aspect::cpus: return "cpus";
     case Aspect::threads: return "threads";
+    case Aspect::load: return "load";
   }
   return "";
 }

@@ -44,7 +44,7 @@ std::string memory_text(const Atlas* atlas, const Machine& machine, NodeId cpu_n
                         NodeId memory_node);
 
 /// What a candidate changes.
-enum class Aspect { none, memory, weights, pages, cpus, threads };
+enum class Aspect { none, memory, weights, pages, cpus, threads, load };
 const char* name_of(Aspect axis);
 
 /// Kinds of candidates, those with the most to be hoped of first: with little time the last are
@@ -62,6 +62,12 @@ enum class Prospect {
   other_node,
 };
 
+/// What a point of a curve has (advise/curve.h).
+struct CurvePoint {
+  double load = 0;  ///< on its node's memory: part of what the load can do alone
+  double far = 0;   ///< part of the program's pages that are on the second memory
+};
+
 struct Candidate {
   std::string name;  ///< "as it is", "bind:2", "thp"
   Aspect axis = Aspect::none;
@@ -69,6 +75,7 @@ struct Candidate {
   std::string because;    ///< the figure that speaks for it, or what it is tried for
   std::string not_tried;  ///< why it cannot be tried; "" where it can
   Prospect prospect = Prospect::baseline;
+  std::optional<CurvePoint> curve = {};
 };
 /// What was asked for and gives no candidate, with the reason.
 Candidate no_candidate(std::string name, Aspect axis, std::string reason);

@@ -109,6 +109,7 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
   if (options.atlas && !options.atlas->host.empty() && options.atlas->host != machine.host)
     say(fmt::format("numatlas: warning: {} is from another host ({})\n", printable(words.atlas),
                     printable(options.atlas->host)));
+  if (words.dry_run && options.curve) return answer(candidates_text(TRY(curve_for(machine))));
   if (words.dry_run) return answer(candidates_text(candidates_for(options, machine, {})));
   install_signal_handlers();
   RaceLine line(isatty(STDERR_FILENO) != 0);
@@ -154,8 +155,12 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   app.add_flag("--higher", words.higher, "a higher metric is better");
   Choices<Aspect> axes;
   for (const Aspect axis : words.axes) axes.emplace_back(name_of(axis), axis);
+  auto* const curve = app.add_flag(
+      "--curve", words.options.curve,
+      "instead: how the program takes loads on its memory, and its pages on a second memory");
   add_choices<Aspect>(app, "--try", words.axes, axes,
-                      "what candidates may change, separated by commas");
+                      "what candidates may change, separated by commas")
+      ->excludes(curve);
   add_value(app, "--prepare", words.options.prepare, "COMMAND",
             "shell command to run before each run");
   add_parsed(app, "--warmup", words.options.warmup, "0", "N", "warm-up runs, which are not counted",
@@ -204,6 +209,8 @@ Command advise_command() {
       .description = "The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]",
       .examples = {{"What the survey of this machine suggests, within ten minutes",
                     "numatlas advise --atlas report/survey.json --time 10m -- ./program input.dat"},
+                   {"How it takes a load on its memory, and its pages on a second one",
+                    "numatlas advise --curve --time 10m -- ./program input.dat"},
                    {"By a rate that the program prints",
                     "numatlas advise --metric 'Triad: *([0-9.]+)' --higher -- ./stream"}},
       .has_program = true,

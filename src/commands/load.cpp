@@ -124,10 +124,10 @@ class Loading {
     before_ = load_->residencies();
     asked_ = own_.rate.bytes;
     if (own_.rate.part) {
-      const double peak = peak_of(*load_);
-      asked_ = *own_.rate.part * peak;
-      tell(fmt::format("{}: {} without pauses, so {} is {}", request.text(),
-                       quantity_text(peak, "B/s"), own_.rate.text, quantity_text(*asked_, "B/s")));
+      const LoadWindow peak = peak_of(*load_);
+      asked_ = *own_.rate.part * peak.rate();
+      tell(fmt::format("{}: {}, so {} is {}", request.text(), peak_text(peak, threads()),
+                       own_.rate.text, quantity_text(*asked_, "B/s")));
     } else {
       tell(request.text());
     }
@@ -153,8 +153,8 @@ class Loading {
   void note_second(double seconds = 1) {
     const LoadWindow window = load_->look(seconds);
     seconds_.push_back(window);
-    std::string line =
-        fmt::format("{} s: {}", seconds_.size(), quantity_text(window.rate(), "B/s"));
+    spent_ += window.seconds;
+    std::string line = fmt::format("{:.0f} s: {}", spent_, quantity_text(window.rate(), "B/s"));
     if (asked_) line += " of " + quantity_text(*asked_, "B/s");
     const auto why = shortfall_text(window, asked_.value_or(0), threads());
     tell(why.empty() ? line : line + ", " + why);
@@ -184,8 +184,10 @@ class Loading {
     auto last = std::chrono::steady_clock::now();
     request.running = [&](pid_t) {
       constexpr std::chrono::seconds second{1};
-      if (std::chrono::steady_clock::now() - last < second) return;
-      last += second;
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last < second) return;
+      // Not once for each second in which this process was suspended.
+      last = now - last < 2 * second ? last + second : now;
       note_second();
     };
     const auto run = run_program(request);
@@ -354,6 +356,7 @@ class Loading {
   std::unique_ptr<HeldLoad> load_;
   std::optional<double> asked_;
   std::vector<LoadWindow> seconds_;
+  double spent_ = 0;
   std::vector<Residency> before_;
   bool started_ = true;
 };
@@ -371,7 +374,7 @@ Expected<int> run_load(const LoadOptions& own, const std::vector<std::string>& p
     std::string text = plan.request.text();
     if (!own.rate.text.empty()) text += ", at " + own.rate.text;
     if (!program.empty()) {
-      text += fmt::format("; beside it on CPUs {}:", to_list(plan.program_cpus));
+      text += fmt::format("; beside it on {}:", cpus_text(plan.program_cpus));
       for (const std::string& word : program) text += " " + shell_word(word);
     }
     return answer(text + "\n");

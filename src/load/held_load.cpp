@@ -28,13 +28,16 @@
 #include "kernels/kernel.h"
 #include "memory/buffer.h"
 #include "placement/policy.h"
+#include "record/unit.h"
 
 namespace numatlas {
 namespace {
 
-/// What a thread moves without a look at the clock: some ten microseconds of work, so that others
-/// see a load and no change of full load and none, as far as sleeping between lets it.
-constexpr double burst_bytes = 256 * kib;
+/// What a thread moves without a look at the clock, at most: some 100 us of work. Less of it at a
+/// time is more even, but waking up takes up to 40 us of CPU time on a virtual machine.
+constexpr double burst_bytes = 1 * mib;
+/// Of a low rate a burst is less: so many a second make it even.
+constexpr double least_bursts = 250;
 /// Shorter pauses are spent looking at the clock: waking up takes as long.
 constexpr std::int64_t shortest_sleep_ns = 50'000;
 /// Between two looks at whether it is to end, or to go on at another rate.
@@ -92,9 +95,7 @@ class RealLoad final : public HeldLoad {
       : request_(request),
         jobs_(request.workers.size()),
         ready_(static_cast<std::ptrdiff_t>(jobs_.size())) {
-    const auto step = static_cast<double>(traffic_per_step(request_.kernel).counted());
-    steps_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(burst_bytes / step));
-    bytes_ = static_cast<std::uint64_t>(static_cast<double>(steps_) * step);
+    step_bytes_ = traffic_per_step(request_.kernel).counted();
   }
   RealLoad(const RealLoad&) = delete;
   RealLoad& operator=(const RealLoad&) = delete;
@@ -134,7 +135,10 @@ class RealLoad final : public HeldLoad {
   }
 
   void hold(std::optional<double> rate) override {
-    bursts_.hold(rate, static_cast<double>(bytes_));
+    const double burst = std::min(burst_bytes, rate.value_or(HUGE_VAL) / least_bursts);
+    const auto steps = static_cast<std::uint64_t>(burst / static_cast<double>(step_bytes_));
+    steps_.store(std::max<std::uint64_t>(1, steps));
+    bursts_.hold(rate, static_cast<double>(steps_.load() * step_bytes_));
     changes_.fetch_add(1);
   }
 
@@ -204,8 +208,9 @@ class RealLoad final : public HeldLoad {
   void work(Job& job) {
     while (!ending_.load(std::memory_order_relaxed)) {
       if (pause(job.counters)) continue;
-      job.kernel->run(steps_);
-      add(job.counters.bytes, bytes_);
+      const std::uint64_t steps = steps_.load(std::memory_order_relaxed);
+      job.kernel->run(steps);
+      add(job.counters.bytes, steps * step_bytes_);
     }
   }
 
@@ -254,7 +259,8 @@ class RealLoad final : public HeldLoad {
   }
 
   LoadRequest request_;
-  std::uint64_t steps_ = 1, bytes_ = 0;  ///< of a burst
+  std::uint64_t step_bytes_ = 0;
+  std::atomic<std::uint64_t> steps_{1};  ///< of a burst
   Bursts bursts_;
   std::atomic<std::uint64_t> changes_{0};
   std::atomic<bool> ending_{false};
@@ -369,9 +375,12 @@ Region LoadRequest::region_of(const WorkerPlacement& worker) const {
 }
 
 std::string LoadRequest::text() const {
-  return fmt::format("{} by {} {}, {} each on {}", full_name(kernel),
-                     workers.size() == 1 ? "CPU" : "CPUs", to_list(cpus()), to_text(size),
+  return fmt::format("{} by {}, {} each on {}", full_name(kernel), cpus_text(cpus()), to_text(size),
                      workers.front().memory.text());
+}
+
+std::string cpus_text(const CpuSet& cpus) {
+  return (cpus.size() == 1 ? "CPU " : "CPUs ") + to_list(cpus);
 }
 
 LoadWindow& LoadWindow::operator+=(const LoadWindow& more) {
@@ -411,15 +420,23 @@ Expected<std::unique_ptr<HeldLoad>> simulate_load(const LoadRequest& request,
   return std::unique_ptr<HeldLoad>(std::move(load));
 }
 
-double peak_of(HeldLoad& load) {
+LoadWindow peak_of(HeldLoad& load) {
   constexpr double settling = 0.1, measured = 1;
   load.hold(std::nullopt);
   load.wait(settling);
   load.look(settling);
   load.wait(measured);
-  const double peak = load.look(measured).rate();
+  const LoadWindow peak = load.look(measured);
   load.hold(0);
   return peak;
+}
+
+std::string peak_text(const LoadWindow& peak, std::size_t threads) {
+  const double all = peak.seconds * static_cast<double>(threads);
+  constexpr double little = 0.1;
+  const std::string text = quantity_text(peak.rate(), "B/s") + " without pauses";
+  if (peak.taken <= little * all) return text;
+  return text + fmt::format(" (its CPUs were taken away for {:.2f} of {:.2f} s)", peak.taken, all);
 }
 
 Expected<LoadCpus> usual_load_cpus(const Machine& machine, const NodeSet& memory, bool beside) {

@@ -69,8 +69,13 @@ Expected<std::unique_ptr<HeldLoad>> start_load(const LoadRequest& request, const
 Expected<std::unique_ptr<HeldLoad>> simulate_load(const LoadRequest& request,
                                                   const Machine& machine);
 
-/// What it does without pauses, in B/s: measured for a second.
-double peak_of(HeldLoad& load);
+/// "CPU 1", "CPUs 0-3".
+std::string cpus_text(const CpuSet& cpus);
+
+/// What it does without pauses, measured for a second.
+LoadWindow peak_of(HeldLoad& load);
+/// "17.4 GB/s without pauses", and where it did not have its CPUs all the time, that.
+std::string peak_text(const LoadWindow& peak, std::size_t threads);
 
 /// A load's CPUs, and those that are left for a program beside it.
 struct LoadCpus {

@@ -168,6 +168,24 @@ case $case in
     advise --try cpus --json gone/a.json -- sh -c 'rm -rf gone; sleep 0.06'
     ends_with 6
     says '^Placements' ;; # a file that fails takes nothing of it
+  curve) # who reads its memory is slowed, and it is told by how much
+    needs_two_cpus
+    run "$numatlas" advise --curve --runs 5 -q --json curve.json -- dd if=/dev/zero of=/dev/null bs=16M count=20
+    ends_with 0
+    answers '.* under a load of |.* up to a load of '
+    says '^load 95%'
+    python3 - <<'CHECK' || fail 'curve.json'
+import json
+
+report = json.load(open("curve.json"))
+cases = {case["name"]: case for case in report["cases"]}
+figures = {name: {one["key"]: one["estimate"] for one in case["figures"]} for name, case in cases.items()}
+assert figures["idle"]["bandwidth_sum"]["value"] == 0, figures["idle"]
+for name in ("load 25%", "load 50%", "load 75%", "load 95%"):
+    assert figures[name]["bandwidth_sum"]["value"] > 0 and figures[name]["slowdown"]["low"] is not None, figures[name]
+assert report["views"][0]["kind"] == "curve" and len(report["views"][0]["drawn"][0]["rows"]) == 5
+CHECK
+    ;;
   interrupted)
     "$numatlas" advise --try cpus -- sleep 0.2 >text 2>errors &
     sleep 2

@@ -54,7 +54,7 @@ def _alike(result: Result) -> Iterable[list[tuple[View, Drawn]]]:
 
 def _figures(result: Result, views: list[tuple[View, Drawn]]) -> list[Figure]:
     view, drawn = views[0]
-    if "answer" in result.meta or "main" not in drawn:
+    if ("answer" in result.meta and view["kind"] != "curve") or "main" not in drawn:
         return [Listing(**{**_told(result, views), "spread": ""})] if drawn["rows"] else []
     if "axis" in drawn and (view["kind"] == "curve" or view["columns"]):
         return [_curves(result, views)]
@@ -232,7 +232,7 @@ def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curv
     view, drawn = views[0]
     over, shown = drawn["over"], drawn["shown"]
     x_unit, y_unit = over["unit"] or "", shown["unit"] or ""
-    over_load = x_unit == "GB/s"
+    over_load = x_unit == "GB/s" and result.command != "advise"
     series, tables = [], []
     for one_view, one in views:
         for name, points in _lines(one_view, one).items():
