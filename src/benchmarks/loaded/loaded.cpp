@@ -419,14 +419,11 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   return {};
 }
 
-/// A curve of each node's own memory.
 /// From the first node to memory of each class, which stay for longest.
 SurveyPart survey(const Machine&) {
   return {3,
           {"--pairs", "classes"},
-          {{"kinds of load", {"load_kernel"}, 1, Keep::first},
-           {"nodes of CPUs", {"cpu_node"}, 1},
-           {"memories", {"memory_node"}, 2}}};
+          {{"kinds of load", {"load_kernel"}, 1, Keep::first}, {"nodes of CPUs", {"cpu_node"}, 1}}};
 }
 
 /// What each memory's load does to the others.
