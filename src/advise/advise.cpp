@@ -233,7 +233,9 @@ class Adviser {
                                             advice_.machine.is_live() ? weights_problem : nullptr);
       curve.windows.resize(advice_.candidates.size());
       curve.observed.resize(advice_.candidates.size());
-      load_ = TRY(start_load(curve.load, advice_.machine));
+      auto started = start_load(curve.load, advice_.machine);
+      if (!started) return fail(renamed(started.error(), "size", "--curve"));
+      load_ = *std::move(started);
       const LoadWindow peak = peak_of(*load_);
       curve.peak = peak.rate();
       tell(fmt::format("the load: {}: {}", curve.load.text(),

@@ -83,7 +83,10 @@ Expected<LoadPlan> plan_of(const LoadOptions& own, const RunOptions& options,
     spec.cpus = TRY(parse_cpu_spec(to_list(cpus.load)));
     spec.cpus.is_default = false;
   }
-  const TaskContext task = machine.is_live() ? read_task_context() : TaskContext{};
+  TaskContext task = machine.is_live() ? read_task_context() : TaskContext{};
+  // Those of the environment are for the program.
+  task.omp_num_threads = std::nullopt;
+  task.omp_binds = false;
   LoadRequest& request = plan.request;
   request.workers = TRY(resolve_placement(spec, machine, task, 0));
   plan.program_cpus = cpus.program.empty() ? machine.usable_cpus() - request.cpus() : cpus.program;
@@ -119,8 +122,15 @@ class Loading {
 
   Expected<int> run() {
     const LoadRequest& request = plan_.request;
-    load_ = TRY(options_.null_engine ? simulate_load(request, machine_)
-                                     : start_load(request, machine_));
+    auto started =
+        options_.null_engine ? simulate_load(request, machine_) : start_load(request, machine_);
+    if (!started) {
+      Error error = started.error();
+      for (const char* part : {"size", "pages", "memory"})
+        error = renamed(std::move(error), part, std::string("--") + part);
+      return fail(std::move(error));
+    }
+    load_ = *std::move(started);
     before_ = load_->residencies();
     asked_ = own_.rate.bytes;
     if (own_.rate.part) {
@@ -135,6 +145,8 @@ class Loading {
     constexpr double settling = 0.05;
     load_->wait(settling);
     load_->look(settling);
+    // Nothing was done yet, and nothing is started.
+    if (is_cut()) return fail(ErrorKind::interrupted, "interrupted");
     int code = program_.empty() ? load() : TRY(load_beside());
     if (seconds_.empty()) seconds_.push_back(load_->look(1));
     const auto after = load_->residencies();
