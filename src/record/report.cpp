@@ -46,6 +46,7 @@ std::string option_of(const std::vector<std::string>& words, std::string_view op
 }
 
 std::string name_in_survey(const RunHead& run) {
+  if (!option_of(run.arguments, "--load-memory").empty()) return run.command + "-neighbours";
   const std::string on = option_of(run.arguments, "--on");
   return on.empty() || on == "cpus" ? run.command : run.command + "-gpus";
 }

@@ -261,10 +261,11 @@ struct RunHead {
   std::string doubt;  ///< the gravest one, in words; "" where it is trusted
 };
 
-/// The value of an option in the words of a command line: "64M" of `--size 64M` and `--size=64M`, of
-/// several the last; "" for none.
+/// The value of an option in the words of a command line: "64M" of `--size 64M` and `--size=64M`,
+/// of several the last; "" for none.
 std::string option_of(const std::vector<std::string>& words, std::string_view option);
-/// What a survey calls it: its command, of one by GPUs (--on) "bandwidth-gpus".
+/// What a survey calls it: its command, of one by GPUs (--on) "bandwidth-gpus", of one beside loads
+/// on other memory (--load-memory) "loaded-neighbours".
 std::string name_in_survey(const RunHead& run);
 /// The words of its command line that change what is measured: "--size", "64", "--pages", "thp".
 std::string options_text(const RunHead& run);

@@ -265,6 +265,7 @@ TEST(NameInSurvey, SaysWhoRanIt) {
   EXPECT_EQ(name({"latency", "--on", "cpus"}), "latency");
   EXPECT_EQ(name({"latency", "--on", "gpu:0"}), "latency-gpus");
   EXPECT_EQ(name({"latency", "--on=gpus", "-q"}), "latency-gpus");
+  EXPECT_EQ(name({"latency", "--load-memory", "each"}), "latency-neighbours");
 }
 
 }  // namespace

@@ -126,11 +126,11 @@ std::vector<std::string> only_there(const fs::path& folder, const std::vector<Su
   for (const nlohmann::json& report : earlier["results"]) {
     const auto found = report.find("command");
     if (found == report.end() || !found->is_string()) continue;
-    RunHead earlier;
-    earlier.command = found->get<std::string>();
+    RunHead run;
+    run.command = found->get<std::string>();
     for (const nlohmann::json& word : report.value("arguments", nlohmann::json()))
-      if (word.is_string()) earlier.arguments.push_back(word.get<std::string>());
-    const std::string name = name_in_survey(earlier);
+      if (word.is_string()) run.arguments.push_back(word.get<std::string>());
+    const std::string name = name_in_survey(run);
     const bool mine = std::any_of(items.begin(), items.end(),
                                   [&](const SurveyItem& item) { return item.name == name; });
     if (!mine) add_once(names, name);
