@@ -160,7 +160,7 @@ Outcome run_once(const Experiment& experiment, const NoiseSpec& noise) {
            (label_of(one, "load") == "100%" &&
             Words{label_of(one, "measured"), label_of(one, "load_memory")} == experiment.load);
   });
-  const Case& result = *found;
+  const Case result = found == report->cases.end() ? Case{} : *found;
   const Figure* const figure = loads || experiment.figure.ends_with("_sum")
                                    ? find_total(result, experiment.figure)
                                    : find_figure(result.flows.front(), experiment.figure);

@@ -408,7 +408,14 @@ Trust trust_of(std::span<const RunReport> reports) {
 }
 
 std::string answer_text(const RunReport& report) {
-  if (!report.answer.empty()) return with_reserve(reserve_of(report), report.answer);
+  if (!report.answer.empty()) {
+    // Of what was measured; who judges others' figures tells the doubts in them.
+    const bool measured =
+        std::ranges::any_of(report.cases, [](const Case& one) { return !one.flows.empty(); });
+    const std::string doubt = measured ? doubt_of(report) : "";
+    return with_reserve(reserve_of(report), report.answer) +
+           (doubt.empty() ? "" : "! " + doubt + "\n");
+  }
   std::string figures = all_figures_text(report);
   if (figures.empty()) return "";
   const std::string star =

@@ -82,6 +82,18 @@ Flow access_flow(const PlanInput& input, const std::string& kernel, int worker, 
   return stream_flow(input, {kernel, kernel_named(kernel)}, worker, size, pages);
 }
 
+CpuId cpu_of(const PlanInput& input, int worker) {
+  const CpuSet& cpus = worker_of(input, worker).placement.cpus;
+  return cpus.empty() ? CpuId{} : cpus.front();
+}
+
+std::pair<bool, int> core_of(const PlanInput& input, int worker) {
+  const CpuId cpu = cpu_of(input, worker);
+  const Cpu* const its = machine_of(input, worker).find_cpu(cpu);
+  const bool known = its != nullptr && its->core;
+  return {known, known ? *its->core : cpu.value};
+}
+
 CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {
   CpuSet cpus;
   for (int worker : workers) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/benchmark.h"
@@ -45,6 +46,11 @@ std::vector<int> workers_within(const Layout& layout, int threads);
 const Worker& worker_of(const PlanInput& input, int worker);
 /// The machine of a worker's host.
 const Machine& machine_of(const PlanInput& input, int worker);
+
+/// The first CPU that it may use.
+CpuId cpu_of(const PlanInput& input, int worker);
+/// What tells its core apart: its number, or where that is unknown the CPU's.
+std::pair<bool, int> core_of(const PlanInput& input, int worker);
 
 /// A CPU of each of these workers of a host.
 CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host);

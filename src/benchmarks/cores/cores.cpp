@@ -172,8 +172,6 @@ struct Pair {
   int first, second;
 };
 
-CpuId cpu_of(const PlanInput& input, int worker) { return *worker_of(input, worker).placement.cpu; }
-
 std::vector<AxisValue> pairs(const Options& own, const PlanInput& input) {
   std::vector<AxisValue> pairs;
   const auto text = [&](int worker) { return std::to_string(cpu_of(input, worker).value); };

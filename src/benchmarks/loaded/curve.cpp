@@ -197,22 +197,6 @@ std::optional<Estimate> latency_between(const Case& before, const Case& after, c
   return latency;
 }
 
-/// Each curve from the least load that was asked for to all that there is: in the order of what was
-/// reached, a busy machine would mix them up.
-void order_by_load(RunReport& report) {
-  const std::vector<std::string> labels = curve_labels(report);
-  std::vector<std::vector<std::string>> curves;  // in the order of the plan
-  const auto place = [&](const Case& one) {
-    std::vector<std::string> curve;
-    for (const std::string& label : labels) curve.push_back(label_text(report, one, label));
-    const auto asked = estimate_of(one, "rate_asked");
-    return std::pair(add_once(curves, std::move(curve)),
-                     asked ? asked->value : std::numeric_limits<double>::infinity());
-  };
-  for (const Case& one : report.cases) place(one);
-  std::ranges::stable_sort(report.cases, {}, place);
-}
-
 /// "knee: 110 GB/s ±2.0 %, 130.2 ns", "no knee up to 136 GB/s".
 std::string knee_text(const Knee& knee) {
   if (!knee.load) return "no knee up to " + quantity_text(knee.highest, "B/s");
@@ -357,9 +341,22 @@ std::optional<Knee> knee_of(std::span<const LoadedPoint> points) {
   return found;
 }
 
+void order_by_load(RunReport& report, const std::vector<std::string>& labels) {
+  std::vector<std::vector<std::string>> curves;  // in the order of the plan
+  const auto place = [&](const Case& one) {
+    std::vector<std::string> curve;
+    for (const std::string& label : labels) curve.push_back(label_text(report, one, label));
+    const auto asked = estimate_of(one, "rate_asked");
+    return std::pair(add_once(curves, std::move(curve)),
+                     asked ? asked->value : std::numeric_limits<double>::infinity());
+  };
+  for (const Case& one : report.cases) place(one);
+  std::ranges::stable_sort(report.cases, {}, place);
+}
+
 void conclude_curves(RunReport& report) {
   constexpr double part = 0.8;
-  order_by_load(report);
+  order_by_load(report, curve_labels(report));
   for (CaseGroup& curve : curves_of(report)) {
     const auto mine = [&](const Case& one) -> std::vector<Figure>& {
       return report.cases[static_cast<std::size_t>(&one - report.cases.data())].figures;

@@ -40,6 +40,9 @@ inline const std::vector<std::string> curve_of_cpus{"pages", "cpu_node", "memory
     curve_of_gpus{"pages", "gpus", "memory", "load_kernel"};
 /// That of CPUs.
 Table curve_table();
+/// Orders the cases that are alike in these labels from the least load that was asked for to all
+/// that there is: in the order of what was reached, a busy machine would mix them up.
+void order_by_load(RunReport& report, const std::vector<std::string>& labels);
 /// Orders the points of each curve by what was asked for, and adds where it bends and its latency
 /// at 80 % of the peak: of the point that was asked for this load, where it reached it. Without
 /// such a point: where the load is 80 % of the largest of all, between the points next to it. The

@@ -206,14 +206,10 @@ Curve curve_of(const PlanInput& input, NodeId cpus, NodeId memory) {
   const std::vector<int> workers = workers_on(input.layout, {cpus});
   Curve curve{cpus, memory, workers.front(), {}, ""};
   const Machine& machine = machine_of(input, curve.chaser);
-  const auto core_of = [&](int worker) {
-    const CpuSet& its = worker_of(input, worker).placement.cpus;
-    const Cpu* const cpu = its.empty() ? nullptr : machine.find_cpu(its.front());
-    return cpu == nullptr ? std::nullopt : cpu->core;
-  };
   for (int worker : workers) {
     const bool same_host = worker_of(input, worker).host == worker_of(input, curve.chaser).host;
-    if (same_host && core_of(worker) != core_of(curve.chaser)) curve.loaders.push_back(worker);
+    if (same_host && core_of(input, worker) != core_of(input, curve.chaser))
+      curve.loaders.push_back(worker);
   }
   curve.problem = memory_node_problem(machine, memory);
   if (curve.problem.empty() && curve.loaders.empty())
@@ -428,7 +424,7 @@ SurveyPart survey(const Machine&) {
 
 /// What each memory's load does to the others.
 SurveyPart survey_neighbours(const Machine& machine) {
-  if (machine.usable_memory_nodes().size() < 2) return {};
+  if (machine.ordinary_memory_nodes().size() < 2) return {.reason = only_one_node(machine)};
   return {1,
           {"--pairs", "local", "--load-memory", "each"},
           {{"loads", {"load_memory"}, 2}, {"nodes", {"cpu_node", "memory_node"}, 2}}};

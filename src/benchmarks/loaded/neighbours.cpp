@@ -52,19 +52,6 @@ struct Setting {
   std::optional<double> rate = {};  ///< of all loaders together, in B/s; absent: all they can
 };
 
-CpuId cpu_of(const PlanInput& input, int worker) {
-  const CpuSet& cpus = worker_of(input, worker).placement.cpus;
-  return cpus.empty() ? CpuId{} : cpus.front();
-}
-
-/// Workers of a core share its caches: what one of them does is felt by the others.
-std::pair<bool, int> core_of(const PlanInput& input, int worker) {
-  const CpuId cpu = cpu_of(input, worker);
-  const Cpu* const its = machine_of(input, worker).find_cpu(cpu);
-  const bool known = its != nullptr && its->core;
-  return {known, known ? *its->core : cpu.value};
-}
-
 bool is_given(const Options& own, const PlanInput& input, int worker) {
   return own.cpus && own.cpus->contains(cpu_of(input, worker));
 }
@@ -77,7 +64,7 @@ std::vector<int> victims_of(const Options& own, const PlanInput& input, NodeId n
   for (const int worker : workers_on(input.layout, {node}))
     if (!is_given(own, input, worker) && cores.insert(core_of(input, worker)).second)
       workers.push_back(worker);
-  if (!own.cpus && !own.gpu) workers.resize((workers.size() + 1) / 2);
+  if (!own.cpus) workers.resize((workers.size() + 1) / 2);
   return workers;
 }
 
@@ -257,7 +244,7 @@ void add_copies(const PlanInput& input, int index, const Setting& its, Point& po
   for (const bool to_gpu : {true, false}) {
     const auto worker = caller_for(input, 0, *gpu, host, Caller::near, taken);
     if (!worker) {
-      point.skip = Error{ErrorKind::unavailable, "no CPU is left that could submit the copies", "",
+      point.skip = Error{ErrorKind::unavailable, "no CPU is left to submit the copies",
                          "choose more CPUs (--cpus)"};
       return;
     }
@@ -290,7 +277,7 @@ Expected<Point> point(const Options& own, const PlanInput& input, const AxisSett
     for (const int worker : its.victims)
       point.flows.push_back(access_flow(input, "read", worker, now.size, now.pages));
   for (Flow& flow : point.flows) flow.region.placement = bound_to(its.memory);
-  if (its.victims.empty())
+  if (its.victims.empty() && !alone)
     point.skip = Error{
         ErrorKind::unavailable,
         fmt::format("node {}: --load-cpus leaves no core to measure with", its.cpus.value), ""};
@@ -331,28 +318,52 @@ std::vector<Figure> totals(const Case& visit, const RunReport& report) {
   return figures;
 }
 
-/// "node 2 (cxl)".
-std::string node_words(const RunReport& report, const std::string& node, const std::string& cpus) {
+/// "node 2 (CXL)": what is loaded.
+std::string load_words(const RunReport& report, const Case& one) {
+  const std::string node = label_of(one, "load_memory");
   const std::string kind =
-      memory_class(report.machines.empty() ? nullptr : &report.machines.front(), cpus, node);
+      memory_class(report.machines.empty() ? nullptr : &report.machines.front(),
+                   label_of(one, "cpu_node"), node);
   const bool plain = kind.empty() || kind == "local" || kind == "remote";
   return fmt::format("node {}{}", node, plain ? "" : " (" + kind + ")");
 }
 
-bool is_neighbour(const Case& one) {
-  return label_of(one, "load") == full_load &&
-         label_of(one, "load_memory") != label_of(one, "memory_node");
+/// How many times as slow as without a load; of the largest of `choices` the interval holds as
+/// well.
+std::optional<Estimate> slowdown_of(const RunReport& report, const Case& one, std::size_t choices) {
+  const std::string measured = label_of(one, "measured");
+  const auto idle = std::ranges::find_if(report.cases, [&](const Case& other) {
+    return label_of(other, "load") == idle_load && other.pages == one.pages &&
+           label_of(other, "measured") == measured &&
+           label_of(other, "victim") == label_of(one, "victim");
+  });
+  if (measured.empty() || idle == report.cases.end() || &*idle == &one) return std::nullopt;
+  const bool of_time = measured == of_latency;
+  const char* const key = of_time ? "latency" : "victims_sum";
+  const Case &more = of_time ? one : *idle, &less = of_time ? *idle : one;
+  const auto high = estimate_of(more, key), low = estimate_of(less, key);
+  if (!high || !low) return std::nullopt;
+  const auto pairs = ratio_of_pairs(visits_of(more, key), visits_of(less, key), choices);
+  return pairs ? *pairs : ratio_of(*high, *low);
 }
 
-/// The loads on another memory that slow what is measured the most, surely.
-std::vector<const Case*> by_slowdown(const RunReport& report) {
-  std::vector<const Case*> slowed;
-  for (const Case& one : report.cases)
-    if (is_neighbour(one) && estimate_of(one, "slowdown")) slowed.push_back(&one);
-  std::ranges::stable_sort(slowed, std::greater(), [](const Case* one) {
-    const Estimate its = *estimate_of(*one, "slowdown");
-    return its.low ? *its.low : 1.0;
-  });
+using Slowed = std::pair<const Case*, Estimate>;
+
+/// What full loads on another memory slow, the most that is sure first; of one memory the loads on
+/// itself. The intervals of all hold together.
+std::vector<Slowed> by_slowdown(const RunReport& report) {
+  std::vector<const Case*> own, others;
+  for (const Case& one : report.cases) {
+    if (label_of(one, "load") != full_load || !estimate_of(one, "slowdown")) continue;
+    const bool same = label_of(one, "load_memory") == label_of(one, "memory_node");
+    (same ? own : others).push_back(&one);
+  }
+  if (others.empty()) others = own;
+  std::vector<Slowed> slowed;
+  for (const Case* const one : others)
+    slowed.emplace_back(one, *slowdown_of(report, *one, others.size()));
+  std::ranges::stable_sort(slowed, std::greater(),
+                           [](const Slowed& its) { return its.second.low.value_or(1); });
   return slowed;
 }
 
@@ -362,82 +373,46 @@ std::string victim_words(const Case& one) {
                      label_of(one, "cpu_node"), label_of(one, "memory_node"));
 }
 
-std::string slowdown_words(const RunReport& report, const Case& one) {
-  return fmt::format("load on {} slows {}",
-                     node_words(report, label_of(one, "load_memory"), label_of(one, "cpu_node")),
-                     victim_words(one));
-}
-
-/// Each victim with its loads, from the least to the most.
-void order_by_load(RunReport& report) {
-  const auto place = [&](const Case& one) {
-    std::vector<std::string> words{label_of(one, "measured")};
-    for (const char* const label : {"victim", "load_memory", "load_kernel"})
-      words.push_back(label_of(one, label));
-    const auto asked = estimate_of(one, "rate_asked");
-    return std::pair(std::move(words),
-                     asked ? asked->value : std::numeric_limits<double>::infinity());
-  };
-  std::ranges::stable_sort(report.cases, {}, place);
-}
-
 void conclude(RunReport& report) {
-  order_by_load(report);
-  const auto idle_of = [&](const Case& one) {
-    return std::ranges::find_if(report.cases, [&](const Case& other) {
-      return label_of(other, "load") == idle_load && other.pages == one.pages &&
-             label_of(other, "measured") == label_of(one, "measured") &&
-             label_of(other, "victim") == label_of(one, "victim");
-    });
-  };
-  for (Case& one : report.cases) {
-    const std::string measured = label_of(one, "measured");
-    const auto idle = idle_of(one);
-    if (measured.empty() || idle == report.cases.end() || &*idle == &one) continue;
-    const bool of_time = measured == of_latency;
-    const char* const key = of_time ? "latency" : "victims_sum";
-    const Case &more = of_time ? one : *idle, &less = of_time ? *idle : one;
-    const auto high = estimate_of(more, key), low = estimate_of(less, key);
-    if (!high || !low) continue;
-    const auto pairs = ratio_of_pairs(visits_of(more, key), visits_of(less, key), 1);
-    one.figures.push_back({"slowdown", "1", pairs ? *pairs : ratio_of(*high, *low), std::nullopt});
-  }
+  order_by_load(report, {"measured", "victim", "load_memory", "load_kernel"});
+  for (Case& one : report.cases)
+    if (const auto slowdown = slowdown_of(report, one, 1))
+      one.figures.push_back({"slowdown", "1", *slowdown, std::nullopt});
   const auto slowed = by_slowdown(report);
   if (slowed.empty()) return;
+  const auto& [first, most] = slowed.front();
   double others = 0;
-  for (const Case* const one : slowed)
-    if (one != slowed.front()) others = std::max(others, estimate_of(*one, "slowdown")->value);
-  const Estimate most = *estimate_of(*slowed.front(), "slowdown");
-  std::string words = slowdown_words(report, *slowed.front());
-  words.front() = 'L';
-  report.answer =
-      most.low && *most.low > 1
-          ? fmt::format("{} by a factor of {:.2f}{}", words, most.value,
-                        slowed.size() > 1 ? fmt::format("; others by at most {:.2f}", others) : "")
-          : fmt::format(
-                "No load on one memory surely slows another one (at most by a factor of "
-                "{:.2f})",
-                std::max(others, most.value));
+  for (const auto& [one, its] : slowed)
+    if (one != first) others = std::max(others, its.high.value_or(its.value));
+  if (most.low && *most.low > 1) {
+    report.answer = fmt::format("Load on {} slows {}: {} as slow", load_words(report, *first),
+                                victim_words(*first), estimate_text(most, "1"));
+    if (others > 0) report.answer += fmt::format("; others at most {}", quantity_text(others, "1"));
+    return;
+  }
+  report.answer = "No load on a memory surely slows another one: at most " +
+                  quantity_text(std::max(others, most.high.value_or(most.value)), "1") + " as slow";
 }
 
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> all;
-  for (const Case* const one : by_slowdown(report)) {
-    const Estimate its = *estimate_of(*one, "slowdown");
-    const bool shown = all.empty();
-    all.push_back(
-        {"neighbour_slowdown",
-         {{"measured", label_of(*one, "measured")},
-          {"cpu_node", label_of(*one, "cpu_node")},
-          {"memory_node", label_of(*one, "memory_node")},
-          {"load_memory", label_of(*one, "load_memory")}},
-         slowdown_words(report, *one),
-         "1",
-         its,
-         shown ? "Neighbours" : "",
-         shown ? victim_words(*one) + ": {} as slow under load on " +
-                     node_words(report, label_of(*one, "load_memory"), label_of(*one, "cpu_node"))
-               : ""});
+  for (const auto& [one, its] : by_slowdown(report)) {
+    Fact fact{"neighbour_slowdown",
+              {},
+              fmt::format("{} under load on {}", victim_words(*one), load_words(report, *one)),
+              "1",
+              *estimate_of(*one, "slowdown")};
+    for (const char* const label :
+         {"measured", "cpu_node", "memory_node", "load_memory", "load_kernel"})
+      if (const std::string text = label_of(*one, label); !text.empty())
+        fact.where.emplace_back(label, text);
+    fact.where.emplace_back("pages", one->pages);
+    if (all.empty()) {
+      fact.heading = "Neighbours";
+      fact.line = fmt::format("{}: {{}} as slow under load on {}", victim_words(*one),
+                              load_words(report, *one));
+    }
+    all.push_back(std::move(fact));
   }
   return all;
 }
@@ -459,8 +434,8 @@ std::vector<Table> tables() {
   const Table all{
       .title = "Loads and what they slow ({pages} pages)",
       .apart = {"pages"},
-      .cells = {label_column("measured", "measured"), label_column("nodes", "victim"),
-                label_column("load on node", "load_memory"), label_column("by", "load_cpus"),
+      .cells = {label_column("measured", "measured"), label_column("CPUs:memory", "victim"),
+                label_column("load on node", "load_memory"), label_column("from", "load_cpus"),
                 label_column("kernel", "load_kernel"), label_column("load", "load"),
                 figure_column("asked", "rate_asked", in_gb_per_s),
                 figure_column("reached", "load_sum", in_gb_per_s),
@@ -468,7 +443,7 @@ std::vector<Table> tables() {
                 figure_column("bandwidth", "victims_sum", in_gb_per_s),
                 figure_column("slowdown", "slowdown", 1, Part::with_interval)},
       .notes = {"latency in ns, rates in GB/s; peak: the load by itself; 100%: all that the load "
-                "can"}};
+                "can reach"}};
   return {matrix, all};
 }
 
@@ -516,8 +491,15 @@ Expected<void> use(Options own, Pairs pairs, Benchmark& its) {
                  .size = {.usual = size_of},
                  .of_kernels = false,
                  .later = with(parts_of_peaks)}};
-  its.check = [](const PlanInput& input) -> Expected<void> {
+  its.check = [own](const PlanInput& input) -> Expected<void> {
     TRY(check_nodes_are_known(input, "loaded"));
+    CpuSet known;
+    for (const int worker : all_workers(input.layout)) known.insert(cpu_of(input, worker));
+    for (const CpuId cpu : own.cpus.value_or(CpuSet{}))
+      if (!known.contains(cpu))
+        return fail_about(ErrorKind::unavailable, "--load-cpus",
+                          fmt::format("CPU {} is not one of those to use", cpu.value),
+                          "these are: " + to_list(known));
     return check_one_process(input, "loaded --load-memory");
   };
   its.refinement.time_parts = {0.4};  // of idle, own peak and full load
