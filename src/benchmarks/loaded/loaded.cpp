@@ -404,13 +404,13 @@ Expected<void> parse(Options& own, Benchmark& benchmark) {
   if (!own.neighbours.memory.empty()) {
     for (const char* const option : {"--rates", "--tail", "--tail-group", "--order"})
       if (own.app->count(option) > 0)
-        return fail_usage(option, "--load-memory measures without it", "leave one of them out");
+        return fail_usage(option, "does not apply with --load-memory", "leave one of them out");
     return loaded_neighbours::use(
         own.neighbours, [&own](const PlanInput& input) { return pairs(own, input); }, benchmark);
   }
   for (const char* const option : {"--load-cpus", "--load-on"})
     if (own.app->count(option) > 0)
-      return fail_usage(option, "it says who loads another memory", "add --load-memory each");
+      return fail_usage(option, "applies only with --load-memory", "add --load-memory each");
   if (!own.rates.empty()) benchmark.refinement.time_parts.clear();  // nothing is refined
   return {};
 }

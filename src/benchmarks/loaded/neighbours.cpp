@@ -387,7 +387,8 @@ void conclude(RunReport& report) {
   if (most.low && *most.low > 1) {
     report.answer = fmt::format("Load on {} slows {}: {} as slow", load_words(report, *first),
                                 victim_words(*first), estimate_text(most, "1"));
-    if (others > 0) report.answer += fmt::format("; others at most {}", quantity_text(others, "1"));
+    if (others > 0)
+      report.answer += fmt::format("; other neighbours at most {}", quantity_text(others, "1"));
     return;
   }
   report.answer = "No load on a memory surely slows another one: at most " +
