@@ -19,6 +19,8 @@ QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "kind", "place")
 #: Labels that tell headings of one key apart.
 TELLING = ("gpu", "level")
+#: Of a heading the figure that stands in front, by its key, where the program does not tell it first.
+IN_FRONT = ("memory_latency", "loaded_latency_peak")
 FIELDS = ("key", "words", "unit", "heading", "line", "where")
 
 
@@ -46,6 +48,11 @@ class Metric:
         return f"{self.value:,.0f}" if self.unit == COUNT else estimate_text(self)
 
     @property
+    def head(self) -> str:
+        """The heading without sizes and pages: "Read bandwidth, all CPUs of the node"."""
+        return re.split(r", (?=\d)", self.words)[0]
+
+    @property
     def spread(self) -> str:
         """ "±0.3 %", of few visits "±0.3 %*", or ""."""
         spread = estimate_spread(self)
@@ -55,8 +62,9 @@ class Metric:
     def short(self) -> str:
         """One line beside the figure: what it is of, and whether there is a knee; or the ends of each class
         of nodes."""
-        line = re.sub(r"(?<=\w) \{\} (?=\w)", " … ", self.line).replace("{}", " ")
+        line = re.sub(r"(?<=[\w:]) \{\} (?=\w)", f" {self.text} ", self.line).replace("{}", " ")
         own = re.sub(r",[^()]*\)", ")", " ".join(line.split()))
+        own = own[1:-1] if re.fullmatch(r"\([^()]*\)", own) else own
         knee = [part for part in self.beside.split("; ") if "knee" in part]
         return self.beside if not own or self.beside.startswith(f"{own} ") else "; ".join([own, *knee])
 
@@ -139,7 +147,7 @@ def _headline(result: Any, rows: list[Any]) -> Metric:
     """As in the summary, without figures that are unknown where others are known."""
     known = [row for row in rows if not is_unknown(row.value, row.low, row.high)]
     doubted = rows[0].unreliable or not known
-    rows = known or rows
+    rows = sorted(known or rows, key=lambda row: row.key not in IN_FRONT)
     first, line, others = rows[0], rows[0].line, [row for row in rows[1:] if isinstance(row.line, str)]
     beside = [row.line.format(" ".join(filter(None, _texts(row)))) for row in others]
     if not isinstance(line, str):

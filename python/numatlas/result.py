@@ -48,8 +48,8 @@ class Warning:
 
 
 def name_in_survey(command: str, arguments: list[str] | None) -> str:
-    """What a survey calls a run of a benchmark: its command, by GPUs (--on) "latency-gpus", with loads on other
-    memory "loaded-neighbours"."""
+    """What a survey calls a run of a benchmark: its command, by GPUs (--on) "latency-gpus", with loads on
+    other memory "loaded-neighbours"."""
     words = [part for word in arguments or [] for part in word.split("=", 1)]
     if "--load-memory" in words:
         return f"{command}-neighbours"

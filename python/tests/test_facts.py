@@ -145,7 +145,7 @@ def test_caches_stand_by_kind_of_core_in_the_map(tmp_path):
     assert len(rows) == 2
 
 
-def test_a_knee_stands_beside_the_idle_latency(tmp_path):
+def test_a_knee_stands_beside_the_latency_at_the_peak(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())
     nodes = {"cpu_node": "0", "memory_node": "0"}
@@ -158,7 +158,7 @@ def test_a_knee_stands_beside_the_idle_latency(tmp_path):
     ]
     path.write_text(json.dumps(redrawn(data)))
     (card,) = [one for one in metrics(numatlas.load(path)) if one.words == "Under load"]
-    assert card.short.startswith("node 0: idle; no knee up to 136 GB/s")
+    assert card.text == "300 ns" and card.short.startswith("at the peak; no knee up to 136 GB/s")
 
 
 def test_much_slower_base_pages_are_told_in_the_map(tmp_path):

@@ -28,7 +28,7 @@ def test_one_run(tmp_path):
     assert tree.find("h1")[0]["text"] == f"cn1 · {MACHINE} · 1 Nov 2026, 57 s"
     cards = [words(card) for card in tree.find(class_="metric")]
     assert cards[0] == "Latency 121 ns ±1.0 % local 120 to 122 ns; remote 140 to 330 ns"
-    assert [card.split(" ")[0] for card in cards] == ["Latency", "Reads", "Idle", "Under", "Bandwidth"]
+    assert [card.split(" ")[0] for card in cards] == ["Latency", "Reads", "Under", "Bandwidth", "Idle"]
     (first,) = tree.find("section", id="first")
     (atlas,) = tree.find(class_="atlas", within=first)
     assert [radio["id"] for radio in tree.find("input", within=atlas)] == [
@@ -139,7 +139,8 @@ def test_the_machine_is_a_mark_among_others(tmp_path):
         {"what": "x", "verdict": "not judged", "text": "unknown", "value": 1, "others": None, **told},
     ]
     path.write_text(json.dumps(data))
-    (card,) = Tree(page([numatlas.load(path)])).find("div", id="normal")
+    (card,) = Tree(page([numatlas.load(path)])).find("details", id="normal")
+    assert "1 of 2 figures LOW" in card["text"] and "open" in card
     assert card["text"].index("LOW") < card["text"].index("read 52 GB/s") and "unknown" not in card["text"]
     low, read = normal(numatlas.load(path))
     assert low.mine < low.low < low.median < low.high and read.low < read.mine < read.median

@@ -105,9 +105,11 @@ class _Paint:
 def paint(figure: Atlas, mode: str, pen: Pen) -> None:
     """All of a map."""
     with_pen = _Paint(figure, mode, pen)
-    for link in figure.links:
-        if link.line:
-            _link(with_pen, link)
+    links = [link for link in figure.links if link.line and (link.values or link.texts)]
+    for link in links:
+        _link(with_pen, link)
+    for link in links:  # over all lines
+        _link_words(with_pen, link)
     for socket in figure.sockets:
         box = socket.box
         pen.box(box, "soft")
@@ -144,13 +146,16 @@ def _place(paint: _Paint, place: Spot) -> None:
 
 
 def _link(paint: _Paint, link: Spot) -> None:
-    x0, y0, x1, y1 = link.line
     mode, rate = paint.mode, link.values.get("bandwidth")
     part = rate / paint.most if rate and paint.most else 0.0
     width = (THIN + (THICK - THIN) * part) * paint.pen.scale
     colour = paint.colour(link.values[mode])[0] if mode in link.values else "edge"
     for line_width, line_colour in ((width + 2, "edge"), (width, colour)):
         paint.pen.line(link.line, line_width, line_colour, link.detail, mode in link.unsteady)
+
+
+def _link_words(paint: _Paint, link: Spot) -> None:
+    (x0, y0, x1, y1), mode = link.line, paint.mode
     times = f" ({link.note})" if link.note and mode == "latency" else ""
     lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
     lines = [line for line in lines if line]

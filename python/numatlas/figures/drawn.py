@@ -19,6 +19,9 @@ Drawn = dict[str, Any]  #: as the program writes it
 DrawnCell = dict[str, Any]
 
 ENDS = ("value", "low", "high")
+#: What labels are called that their own names do not tell.
+LABELS = {"victim": "CPU node:memory node", "load_memory": "loaded memory node"}
+SLOWDOWN = "slowdown"
 
 
 def figures(result: Result) -> list[Figure]:
@@ -54,7 +57,8 @@ def _alike(result: Result) -> Iterable[list[tuple[View, Drawn]]]:
 
 def _figures(result: Result, views: list[tuple[View, Drawn]]) -> list[Figure]:
     view, drawn = views[0]
-    if ("answer" in result.meta and view["kind"] != "curve") or "main" not in drawn:
+    listed = "answer" in result.meta and view["kind"] != "curve" and drawn.get("figure") != SLOWDOWN
+    if listed or "main" not in drawn:
         return [Listing(**{**_told(result, views), "spread": ""})] if drawn["rows"] else []
     if "axis" in drawn and (view["kind"] == "curve" or view["columns"]):
         return [_curves(result, views)]
@@ -192,7 +196,9 @@ def _matrix(result: Result, view: View, drawn: Drawn) -> Matrix:
     told = _told(result, [(view, drawn)])
     told["notes"] += [drawn["left_out"]] if drawn.get("left_out") else []
     names = (view["rows"] or view["cells"][0]["label"], view["columns"])
-    words = [name.replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU") for name in names]
+    words = [
+        LABELS.get(name, name.replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU")) for name in names
+    ]
     told["heads"][:1] = [told["heads"][0] or words[0]] if told["heads"] else []
     return Matrix(
         **told,
@@ -201,7 +207,7 @@ def _matrix(result: Result, view: View, drawn: Drawn) -> Matrix:
         rows=[", ".join(cell["text"] for cell in row["cells"][:left] if cell["text"] != "-") for row in rows],
         columns=[drawn["heads"][at]["text"] for at in columns],
         unit=drawn["shown"]["unit"] or "",
-        less_is_better=drawn.get("less_is_better", False),
+        less_is_better=drawn.get("less_is_better", drawn["figure"] == SLOWDOWN),
         values=[[one[0] for one in row] for row in ends],
         low=[[one[1] for one in row] for row in ends],
         high=[[one[2] for one in row] for row in ends],

@@ -98,7 +98,9 @@ class Axis:
     def words(self) -> str:
         """ "size of the memory", "latency (ns)"."""
         unit = "" if self.unit == "bytes" else self.unit
-        return f"{self.label} ({unit})" if self.label and unit else self.label or unit
+        if not unit or self.label.endswith(f" in {unit}"):
+            return self.label
+        return f"{self.label} ({unit})" if self.label else unit
 
     def text(self, value: float) -> str:
         """A value of the axis in words."""

@@ -17,8 +17,8 @@ from numatlas.units import number_text, spread_text
 
 #: Units of a picture that has half of a page, and of one that has all of it.
 HALF, ALL = 480.0, 760.0
-#: Of words; of a letter, those as narrow as a dot and others.
-SIZE, NARROW_LETTER, LETTER = 11.0, 0.34, 0.61
+#: Of words; of a letter, those as narrow as a dot, others, and the widest.
+SIZE, NARROW_LETTER, LETTER, WIDE_LETTER = 11.0, 0.34, 0.61, 0.87
 #: Shapes of points, by turns; those of special places.
 SHAPES = (
     *("M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z", "M-3-3h6v6h-6z", "M0-4l4 7h-8z"),
@@ -65,7 +65,9 @@ def _path(points: list[tuple[float, float]], end: str = "") -> str:
 
 def width_of(text: str, size: float = SIZE) -> float:
     """About, in any font without serifs."""
-    return size * sum(NARROW_LETTER if letter in " .,:;|'()-/ijlft1" else LETTER for letter in text)
+    narrow, widest = " .,:;|'()-/ijlft1", "%±<>MWm"
+    kinds = [NARROW_LETTER if one in narrow else WIDE_LETTER if one in widest else LETTER for one in text]
+    return size * sum(kinds)
 
 
 def _cut(text: str, width: float) -> str:
@@ -238,7 +240,7 @@ def _marks(axes: _Axes, marks: list[Mark]) -> None:
 def _matrix(figure: Matrix, wide: float, ends: tuple[float, float] | None) -> str:
     ends = ends or common_ends([figure])
     rows, columns = len(figure.rows), len(figure.columns)
-    left = 24 + max((width_of(str(name)) for name in figure.rows), default=0)
+    left = 32 + max((width_of(str(name)) for name in figure.rows), default=0)
     cell = min((wide - left - 4) / max(columns, 1), 92.0)
     low = min(max(cell, 9.0) if cell < 36 else 36.0, 560 / max(rows, 1))
     widest = max((width_of(str(name)) for name in figure.columns), default=0)

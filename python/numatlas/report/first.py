@@ -1,5 +1,6 @@
 """The first screen: what a run says in five seconds."""
 
+import re
 from dataclasses import dataclass
 
 import pandas as pd
@@ -18,16 +19,23 @@ MOST_WORDY = 4
 
 
 def title_of(results: list[Result]) -> str:
-    """ "cn042 · 2x AMD EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"; "10 runs"; what a comparison is of."""
+    """The machine and when; "10 runs"; what a comparison found."""
     if len(results) > 1:
         return f"{len(results)} runs"
-    result = results[0]
-    if result.meta.get("answer"):
-        return str(result.meta["answer"])
+    return str(results[0].meta.get("answer") or machine_of(results[0]))
+
+
+def is_alarm(result: Result) -> bool:
+    """Whether its answer begins with what is wrong: "LOW 1 of 8: ..."."""
+    return bool(re.match(r"[A-Z]{3,} ", str(result.meta.get("answer", ""))))
+
+
+def machine_of(result: Result) -> str:
+    """ "cn042 · 2x AMD EPYC 7763, 8 nodes, 1 TiB · 22 Nov 2026, 57 s"."""
     machine = result.machine
     count = result.hosts["host"].nunique() if len(result.hosts) else 0
     name = f"STREAM on {count:,} host{'s' * (count != 1)}" if count else machine.get("host")
-    words = [name or result.path.name, machine_words(machine), when(result)]
+    words = [name or result.path.name, machine_words(machine, gpus=True), when(result)]
     return " · ".join(filter(None, words))
 
 

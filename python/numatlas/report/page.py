@@ -64,12 +64,16 @@ def _page(results: list[Result], title: str) -> str:
     shown = _of_first_screen(sections)
     warnings = _warnings(results, names, panels)
     alone = len(results) == 1
+    title = title or first.title_of(results)
+    subtitles = [first.title_of(results), *([first.machine_of(results[0])] if results[0].machine else [])]
     cards = metrics(results[0]) if alone else []
-    cards = sorted(cards, key=lambda one: one.doubted)  # what is hardly known stands behind the others
+    twice = any(one.key == "matrix_latency" for one in cards)  # of memory, as in the card of idle latency
+    cards.sort(key=lambda one: (one.doubted, twice and one.key == "memory_latency"))
     return render(
         "page.html",
-        title=title or first.title_of(results),
-        subtitle=first.title_of(results) if alone and title else "",
+        title=title,
+        subtitle=" · ".join(one for one in dict.fromkeys(subtitles) if one != title) if alone else "",
+        alarm=alone and first.is_alarm(results[0]),
         badges=first.badges(results),
         nothing=first.nothing_measured(results),
         verdict=verdict(results[0]) if alone else None,
