@@ -12,7 +12,7 @@ from results import value
 import numatlas
 from numatlas.figures import figures_of
 from numatlas.figures.loaded import AT_80, BEND, peak_of
-from numatlas.figures.model import Curves
+from numatlas.figures.model import Curves, Matrix
 from numatlas.plot import build
 from numatlas.report.page import page
 
@@ -128,3 +128,30 @@ def test_a_file_for_mess_is_written_by_plot(family, tmp_path):
     assert paths == ["curves-0-0.csv", "curves-0-2.csv"]
     with (tmp_path / paths[0]).open() as file:
         assert {row["read_pct_rounded"] for row in csv.DictReader(file)} == {"100", "80", "75", "67", "50"}
+
+
+def test_curves_of_memories_say_which_is_local(measure):
+    words = ("survey", "cxl-tiers.json", "--time", "1m", "--no-report")
+    result = numatlas.load(measure(*words, output="--output"))
+    (curves,) = [one for one in figures_of(result, "loaded") if isinstance(one, Curves)]
+    names = ["memory node 0 (local)", "memory node 1 (remote)", "memory node 2 (CXL)"]
+    assert [line.name for line in curves.series] == names
+
+
+def test_slowdowns_by_neighbours_are_maps(measure):
+    result = numatlas.load(measure("loaded", "cxl-tiers.json", "--load-memory", "each"))
+    maps = [one for one in figures_of(result) if isinstance(one, Matrix)]
+    labels = {(one.row_label, one.column_label, one.less_is_better) for one in maps}
+    assert labels == {("CPU node:memory node", "loaded memory node", True)}
+    assert all(one.rows[0] == "0:0" and one.columns == list("01234") for one in maps)
+    (title,) = Tree(page([result])).find("h1")
+    assert "class" not in title, "no alarm"
+
+
+def test_curves_of_tables_with_different_columns_share_a_picture(measure):
+    """Huge pages are on some nodes only."""
+    words = ("survey", "cxl-tiers.json", "--time", "2m", "--only", "faults", "--no-report")
+    result = numatlas.load(measure(*words, output="--output"))
+    (curves,) = [one for one in figures_of(result, "faults") if isinstance(one, Curves)]
+    assert curves.heads == ["curve", "threads", "base", "thp", "2M"]
+    assert {row[-1] for row in curves.cells if "node 4" in row[0]} == {"-"}

@@ -72,7 +72,10 @@ def test_what_check_writes_is_read(tmp_path):
     assert [row[0] for row in hosts.cells] == [f"cn{number}" for number in range(1, 8)]
     text = page([result])
     tree = Tree(text)
-    assert tree.find("h1")[0]["text"].startswith("SLOW 2 of 7: cn2 (triad -20 %")
+    (title,) = tree.find("h1", class_="bad")
+    assert title["text"].startswith("SLOW 2 of 7: cn2 (triad -20 %")
+    assert text.count(title["text"]) == 2, "in the title, and in that of the window"
+    assert [cell["text"] for cell in tree.find("td", class_="bad")] == ["slow"] * 4
     assert ">nan<" not in text and not tree.find(class_="metric")
 
 

@@ -106,15 +106,24 @@ def _told(result: Result, views: list[tuple[View, Drawn]], *more: str) -> dict[s
 def _table(views: list[tuple[View, Drawn]]) -> tuple[list[str], list[list[str]]]:
     """As the program prints it, without columns that say nothing."""
     several = len(views) > 1
-    heads = ["curve"] * several + [head["text"] or "" for head in views[0][1]["heads"]]
+    named = [[head["text"] or "" for head in drawn["heads"]] for _, drawn in views]
+    alike = all(own == named[0] for own in named)
+    common = named[0] if alike else list(dict.fromkeys(head for own in named for head in own))
+    heads = ["curve"] * several + common
     rows = [
-        [drawn.get("among", "")] * several + [_words(cell) for cell in row["cells"]]
-        for _, drawn in views
+        [drawn.get("among", "")] * several + _at_heads(own, row, common)
+        for own, (_, drawn) in zip(named, views, strict=True)
         for row in drawn["rows"]
     ]
     names = len(heads) if not views[0][0]["columns"] else views[0][1]["left"] + several
     told = [at for at in range(len(heads)) if at >= names or any(row[at] not in ("-", "") for row in rows)]
     return [heads[at] for at in told], [[row[at] for at in told] for row in rows]
+
+
+def _at_heads(own: list[str], row: Drawn, heads: list[str]) -> list[str]:
+    """The cells of a row, which stand below its own heads, below those of another table."""
+    words = [_words(cell) for cell in row["cells"]]
+    return words if own == heads else [dict(zip(own, words, strict=True)).get(head, "-") for head in heads]
 
 
 def _words(cell: DrawnCell) -> str:
@@ -234,6 +243,14 @@ def _lines(view: View, drawn: Drawn) -> dict[str, list[tuple[Drawn, DrawnCell, D
     return found
 
 
+def _among(view: View, drawn: Drawn) -> str:
+    """What tells a curve from others of its picture; of memory with CPUs whether it is the loads' own."""
+    name, where = drawn.get("among", ""), view["where"]
+    if name != f"memory node {where.get('memory_node')}" or "cpu_node" not in where:
+        return name
+    return f"{name} ({'local' if where['cpu_node'] == where['memory_node'] else 'remote'})"
+
+
 def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curves:
     view, drawn = views[0]
     over, shown = drawn["over"], drawn["shown"]
@@ -242,7 +259,7 @@ def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curv
     series, tables = [], []
     for one_view, one in views:
         for name, points in _lines(one_view, one).items():
-            words = ", ".join(filter(None, [one.get("among", "") if len(views) > 1 else "", name]))
+            words = ", ".join(filter(None, [_among(one_view, one) if len(views) > 1 else "", name]))
             line = _series(words, points, one_view, x_unit, y_unit)
             if over_load:
                 line.special = special_points(result, points, one_view, one)

@@ -142,7 +142,7 @@ def _curves(figure: Curves, wide: float) -> str:
     names, marked, small = legend_of(figure, MOST_NAMED)
     upright, values, label = y_scale(figure)
     texts = [f"{value:g}" for value in values]
-    left = 24 + max(map(width_of, texts), default=0)
+    left = 32 + max(map(width_of, texts), default=0)
     above = [mark for mark in figure.marks if not mark.level]
     top = 10.0 + 13 * min(len(above), 2 if len(above) <= 4 else len(above))
     across, places = x_scale(figure, int(wide / 62))

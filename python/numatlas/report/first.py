@@ -48,12 +48,18 @@ def machine_words(machine: dict, gpus: bool = False) -> str:
     return ", ".join(filter(None, [model, count, short_size(memory) if memory else ""]))
 
 
+def started_at(result: Result) -> pd.Timestamp | None:
+    """None where nothing was measured, or the file does not say."""
+    started = pd.to_datetime(result.meta.get("started"), errors="coerce")
+    return None if pd.isna(started) or started.year == 1970 else started
+
+
 def when(result: Result) -> str:
     """ "22 Nov 2026, 57 s", or ""."""
-    started = pd.to_datetime(result.meta.get("started"), errors="coerce")
+    started = started_at(result)
     seconds = result.meta.get("seconds")
     took = f"{seconds:.0f} s" if seconds is not None and seconds >= 1 else ""
-    date = "" if pd.isna(started) or started.year == 1970 else f"{started.day} {started:%b %Y}"
+    date = f"{started.day} {started:%b %Y}" if started else ""
     return ", ".join(filter(None, [date, took]))
 
 

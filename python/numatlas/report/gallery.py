@@ -16,7 +16,7 @@ from numatlas.figures.overlay import can_overlay, letters, overlaid
 from numatlas.figures.told import is_of_the_null_engine, model_words
 from numatlas.file_error import FileError
 from numatlas.files import load
-from numatlas.report.first import machine_words, when
+from numatlas.report.first import machine_words, started_at, when
 from numatlas.report.page import page, render
 from numatlas.report.pictures import drawing_of
 from numatlas.report.verdict import verdict
@@ -99,7 +99,7 @@ def _index(results: list[Result], names: list[str], title: str) -> str:
         {
             **{"letter": letter, "name": name, "words": machine_words(result.machine, gpus=True)},
             **{"simulated": is_of_the_null_engine(result)},
-            **{"host": result.machine.get("host") or "", "when": when(result)},
+            **{"host": result.machine.get("host") or "", "when": when(result), "started": started_at(result)},
             **{"verdict": verdict(result), "cells": [cells[at] for cells in columns.values()]},
         }
         for at, (letter, name, result) in enumerate(zip(short, names, results, strict=True))

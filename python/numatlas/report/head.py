@@ -1,5 +1,6 @@
 """What surrounds the figures: which runs, when, what was asked, what they did not measure."""
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -26,13 +27,14 @@ def distinct_names(results: list[Result]) -> list[str]:
 def run(result: Result, name: str) -> dict[str, str]:
     """A row of the table of files."""
     meta = result.meta
-    arguments, seconds = meta.get("arguments"), meta.get("seconds")
+    arguments = [re.sub(r"(^|=)/.*/", r"\1", str(word)) for word in meta.get("arguments") or []]
+    seconds = meta.get("seconds")
     started = str(meta.get("started") or "").replace("T", " ").replace("Z", " UTC")
     when = started + (f", {number_text(float(seconds), 3)} s" if seconds is not None else "")
     words = [meta.get("program"), meta.get("version"), meta.get("engine"), meta.get("isa")]
     return {
         "name": name,
-        "command": f"numatlas {' '.join(map(str, arguments))}" if arguments else result.kind,
+        "command": f"numatlas {' '.join(arguments)}" if arguments else result.kind,
         "incomplete": (meta.get("incomplete_reason") or "ended early") * (meta.get("complete") is False),
         "when": "no measurement" if started.startswith(NO_TIME) else when if started else "not told",
         "hosts": _hosts(result),

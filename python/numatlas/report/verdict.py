@@ -29,8 +29,8 @@ class Verdict:
 
 
 def verdict(result: Result) -> Verdict | None:
-    """None where nothing was measured, others are judged, or the file does not say."""
-    if is_of_the_null_engine(result) or "answer" in result.meta or len(result.hosts):
+    """None where nothing was measured, many hosts are judged, or the file does not say."""
+    if is_of_the_null_engine(result) or len(result.hosts):
         return None
     if result.meta.get("complete") is False:
         reason = result.meta.get("incomplete_reason") or "ended early"
