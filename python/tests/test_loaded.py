@@ -142,7 +142,7 @@ def test_slowdowns_by_neighbours_are_maps(measure):
     result = numatlas.load(measure("loaded", "cxl-tiers.json", "--load-memory", "each"))
     maps = [one for one in figures_of(result) if isinstance(one, Matrix)]
     labels = {(one.row_label, one.column_label, one.less_is_better) for one in maps}
-    assert labels == {("CPU node:memory node", "loaded memory node", True)}
+    assert labels == {("CPUs:memory", "load on node", True)}
     assert all(one.rows[0] == "0:0" and one.columns == list("01234") for one in maps)
     (title,) = Tree(page([result])).find("h1")
     assert "class" not in title, "no alarm"

@@ -86,7 +86,7 @@ def test_a_browser_draws_a_fleet_whose_names_are_markup(tmp_path, width):
     assert "error" not in told
     assert len(told["hosts"]) == 7 and EVIL in told["hosts"]
     assert told["wide"] <= width and all(told["plots"])
-    assert any(words.startswith("<b>x</b>") for words in told["words"])  # as much of it as has room
+    assert any(words.startswith("<b>x") for words in told["words"])  # as much of it as has room
     assert any(words.startswith(f"{EVIL}: ") for words in told["told"])
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from numatlas.figures.loaded import load_marks, mess_tables, peak_marks, special_points
 from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Listing, Mark, Matrix, Series
+from numatlas.figures.overlay import united
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, key_of, skips_of, warnings_of
 from numatlas.file_error import FileError
@@ -20,7 +21,7 @@ DrawnCell = dict[str, Any]
 
 ENDS = ("value", "low", "high")
 #: What labels are called that their own names do not tell.
-LABELS = {"victim": "CPU node:memory node", "load_memory": "loaded memory node"}
+LABELS = {"victim": "CPUs:memory", "load_memory": "load on node"}
 SLOWDOWN = "slowdown"
 
 
@@ -106,24 +107,18 @@ def _told(result: Result, views: list[tuple[View, Drawn]], *more: str) -> dict[s
 def _table(views: list[tuple[View, Drawn]]) -> tuple[list[str], list[list[str]]]:
     """As the program prints it, without columns that say nothing."""
     several = len(views) > 1
-    named = [[head["text"] or "" for head in drawn["heads"]] for _, drawn in views]
-    alike = all(own == named[0] for own in named)
-    common = named[0] if alike else list(dict.fromkeys(head for own in named for head in own))
-    heads = ["curve"] * several + common
-    rows = [
-        [drawn.get("among", "")] * several + _at_heads(own, row, common)
-        for own, (_, drawn) in zip(named, views, strict=True)
-        for row in drawn["rows"]
+    tables = [
+        (
+            drawn.get("among", ""),
+            [head["text"] or "" for head in drawn["heads"]],
+            [[_words(cell) for cell in row["cells"]] for row in drawn["rows"]],
+        )
+        for _, drawn in views
     ]
+    heads, rows = united("curve", tables) if several else tables[0][1:]
     names = len(heads) if not views[0][0]["columns"] else views[0][1]["left"] + several
     told = [at for at in range(len(heads)) if at >= names or any(row[at] not in ("-", "") for row in rows)]
     return [heads[at] for at in told], [[row[at] for at in told] for row in rows]
-
-
-def _at_heads(own: list[str], row: Drawn, heads: list[str]) -> list[str]:
-    """The cells of a row, which stand below its own heads, below those of another table."""
-    words = [_words(cell) for cell in row["cells"]]
-    return words if own == heads else [dict(zip(own, words, strict=True)).get(head, "-") for head in heads]
 
 
 def _words(cell: DrawnCell) -> str:

@@ -76,7 +76,8 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     told["data"] = pd.concat([one.data.assign(run=name) for one, name in pairs], ignore_index=True)
     told["placement"] = "; ".join(dict.fromkeys(filter(None, (one.placement for one in figures))))
     first = figures[0]
-    told["heads"], told["cells"] = _table(figures, names)
+    tables = [(name, one.heads, one.cells) for one, name in pairs]
+    told["heads"], told["cells"] = united("run", tables)
     if isinstance(first, Curves):
         series = [
             replace(line, name=f"{name} {', '.join(filter(None, [own, line.name]))}".strip())
@@ -95,16 +96,17 @@ def overlaid(figures: list[Figure], names: list[str]) -> Figure:
     return replace(first, rows=rows, **told)
 
 
-def _table(figures: list[Figure], names: list[str]) -> tuple[list[str], list[list[str]]]:
-    """Rows of all, each in the columns of its own; a head may stand several times ("±")."""
-    columns = [[(head, one.heads[:at].count(head)) for at, head in enumerate(one.heads)] for one in figures]
+def united(head: str, tables: list[tuple[str, list[str], list[list[str]]]]) -> tuple[list[str], list]:
+    """Rows of all tables, each (name, heads, rows) in the columns of its own; a head may stand several times
+    ("±"). `head`: of the names."""
+    columns = [[(one, heads[:at].count(one)) for at, one in enumerate(heads)] for _, heads, _ in tables]
     every = list(dict.fromkeys(column for mine in columns for column in mine))
     rows = [
         [name, *(dict(zip(mine, row, strict=True)).get(column, "-") for column in every)]
-        for one, mine, name in zip(figures, columns, names, strict=True)
-        for row in one.cells
+        for (name, _, cells), mine in zip(tables, columns, strict=True)
+        for row in cells
     ]
-    return ["run", *(head for head, _ in every)], rows
+    return [head, *(one for one, _ in every)], rows
 
 
 def _marks(figures: list[Curves], names: list[str]) -> list[Mark]:

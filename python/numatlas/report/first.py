@@ -70,7 +70,10 @@ def badges(results: list[Result]) -> list[tuple[str, str]]:
         str(name) for result in results for name in result.skipped.get("name", []) if len(result.skipped)
     }
     cut = {name for result in results for name in cut_short(result)}
+    # Records of measurements say in their verdict what to doubt; answers of programs' runs do not.
+    doubts = {str(one) for result in results if result.command == "advise" for one in result.warnings}
     found = [
+        (len(doubts - disturbing), f"warning{'s' * (len(doubts - disturbing) > 1)}", "warnings"),
         (len(disturbing), f"setting{'s disturb' if len(disturbing) > 1 else ' disturbs'}", "warnings"),
         (len(cut), "cut short", "runs"),
         (len(missing), "not measured", "skipped"),
