@@ -23,7 +23,7 @@ Expected<RunReport> draw(nlohmann::json& value) {
   return report;
 }
 
-/// Draws a result or a survey, and says anew what is normal of the latter. "" or what is wrong.
+/// Draws a result or a survey, and says what is normal of a survey that does not. "" or what is wrong.
 std::string draw_all(nlohmann::json& value) {
   if (value.contains("cases")) {
     const auto report = draw(value);
@@ -36,8 +36,10 @@ std::string draw_all(nlohmann::json& value) {
     if (!report) return report.error().message;
     reports.push_back(*std::move(report));
   }
-  if (value["command"] == "survey")
-    value["normal"] = normal_in_json(reports, option_of(value["arguments"], "--machine-type"));
+  if (value["command"] == "survey" && !value.contains("normal")) {
+    const nlohmann::json words = value.value("arguments", nlohmann::json::array());
+    value["normal"] = normal_in_json(reports, option_of(words, "--machine-type"));
+  }
   return "";
 }
 
