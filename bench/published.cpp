@@ -27,6 +27,7 @@ struct Count {
   int rows = 0;    ///< that have a figure
   int known = 0;   ///< of them, that get a verdict where their own row counts as one like it
   int judged = 0;  ///< that get a verdict without it
+  int others = 0;  ///< of these, by figures of another program than their own
   int low[std::size(losses)] = {};
 };
 
@@ -73,8 +74,8 @@ const char* fact_of(const std::string& key) {
 }
 
 /// One figure of a row with a loss, judged.
-Normal::Verdict judged(const PublishedRow& row, const PublishedFigure& figure, double loss,
-                       const Published& published) {
+Normal judged(const PublishedRow& row, const PublishedFigure& figure, double loss,
+              const Published& published) {
   RunHead run = run_of(row);
   const bool lower = figure.unit.better() == Better::lower;
   const double value = lower ? figure.middle() / (1 - loss) : figure.middle() * (1 - loss);
@@ -85,19 +86,20 @@ Normal::Verdict judged(const PublishedRow& row, const PublishedFigure& figure, d
     run.facts = {{fact_of(figure.key), {{"gpu", "0"}}, "", figure.unit, Estimate(value), "", ""}};
   if (!row.gpu.empty() && run.facts.front().key == "gpu_copy_rate")
     run.facts.front().where.emplace_back("direction", figure.key);
-  const auto all = judge_figures(run, reads, published);
-  return all.empty() ? Normal::Verdict::none : all.front().verdict;
+  const auto all = judge_figures(run, reads, "", published);
+  return all.empty() ? Normal{"", figure.unit, Estimate(value)} : all.front();
 }
 
 void count(const PublishedRow& row, const PublishedFigure& figure, const Published& with,
            const Published& without, Count& one) {
   ++one.rows;
-  one.known += judged(row, figure, 0, with) != Normal::Verdict::none ? 1 : 0;
+  one.known += judged(row, figure, 0, with).verdict != Normal::Verdict::none ? 1 : 0;
   for (std::size_t i = 0; i < std::size(losses); ++i) {
-    const auto verdict = judged(row, figure, losses[i], without);
-    if (i == 0 && verdict == Normal::Verdict::none) return;  // nor with a loss
+    const Normal held = judged(row, figure, losses[i], without);
+    if (i == 0 && held.verdict == Normal::Verdict::none) return;  // nor with a loss
     if (i == 0) ++one.judged;
-    one.low[i] += verdict == Normal::Verdict::low ? 1 : 0;
+    if (i == 0 && !held.group.ends_with(row.program)) ++one.others;
+    one.low[i] += held.verdict == Normal::Verdict::low ? 1 : 0;
   }
 }
 
@@ -135,6 +137,9 @@ void leave_one_out(const std::string& file, const std::vector<std::string>& keys
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
       file);
   for (const auto& [name, one] : counts) print(name == "~all" ? "all" : name, one);
+  if (const Count& all = counts["~all"]; all.others > 0)
+    fmt::print("held against another program's figures: {:.1f} %\n",
+               100.0 * all.others / all.judged);
 }
 
 }  // namespace

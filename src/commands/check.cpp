@@ -149,10 +149,11 @@ Expected<int> run_check(const CheckOptions& options) {
     rule.max_age = std::chrono::duration_cast<std::chrono::seconds>(age).count();
   }
   if (options.since == "now") rule.now = std::time(nullptr);
-  Published published = TRY(published_with(options.published, options.machine_type));
+  const Published published = TRY(published_with(options.published));
   Results results = TRY(read_results(options.paths, [&](Rows& run) {
-    if (options.machine_type.empty()) published.machine_type = run.machine_type;
-    run.normal = judge_figures(run, all_reads_of(run), published);
+    const std::string& type =
+        options.machine_type.empty() ? run.machine_type : options.machine_type;
+    run.normal = judge_figures(run, all_reads_of(run), type, published);
     std::erase_if(run.rows, [&](const Row& row) {
       return row.level == RowLevel::flow ||
              (row.level == RowLevel::derived && options.metric.empty());

@@ -86,14 +86,13 @@ Expected<Exported> export_published(const ExportInput& input) {
   const auto number = [](const std::optional<int>& value) {
     return value ? std::to_string(*value) : "";
   };
-  Published published;
-  published.machine_type = input.machine_type.empty() ? run.machine_type : input.machine_type;
-  const auto [provider, processor] = cloud_of(machine, published);
+  const std::string& told = input.machine_type.empty() ? run.machine_type : input.machine_type;
+  const auto [provider, processor] = cloud_of(machine, told, Published());
   if (!provider.empty()) {
     const std::string type = machine_type_of(machine.identity);
     columns = {"provider", "machine", "processor", "cpus", "threads_per_core", "cache_mib"};
     cells = {cell(provider),
-             cell(type.empty() ? published.machine_type : type),
+             cell(type.empty() ? told : type),
              cell(processor),
              std::to_string(machine.cpus.size()),
              number(threads_per_core(machine)),

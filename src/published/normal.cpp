@@ -126,23 +126,26 @@ bool is_model(const std::string& processor) {
 /// on a core, and as much cache, which tells on how many chiplets they are.
 class Like {
  public:
-  Like(const Machine& machine, const Published& published)
+  /// `type`: the cloud's name of the machine; "": as the firmware says.
+  Like(const Machine& machine, const std::string& type, const Published& published)
       : processor_(processor_name(machine.cpu_model)),
         cpus_(static_cast<int>(machine.cpus.size())),
         threads_(threads_per_core(machine)),
         cache_(caches_in_mib(machine)),
-        provider_(machine.identity.provider) {
-    if (published.machine_type.empty() || !provider_.empty()) return;
+        provider_(machine.identity.provider),
+        has_type_(!type.empty()) {
+    if (type.empty() || !provider_.empty()) return;
+    // Rows of GPUs tell its provider alone: they count where no other has its name.
     const PublishedRow* its = nullptr;
     std::vector<std::string> names;
     for (const PublishedTable& table : published.tables)
       for (const PublishedRow& row : table.rows) {
-        if (row.machine == published.machine_type) its = &row;
+        if (row.machine == type && (its == nullptr || its->processor.empty())) its = &row;
         if (!row.machine.empty()) names.push_back(row.machine);
       }
-    problem_ = "machine type " + printable(published.machine_type);
+    problem_ = "machine type " + printable(type);
     if (its == nullptr) {
-      const std::string close = nearest_name(published.machine_type, names);
+      const std::string close = nearest_name(type, names);
       if (!close.empty()) problem_ += fmt::format(" (did you mean {}?)", close);
       return;
     }
@@ -154,9 +157,10 @@ class Like {
     }
     problem_.clear();
     provider_ = its->provider;
-    if (!is_model(processor_)) processor_ = its->processor;
+    if (!is_model(processor_) && !its->processor.empty()) processor_ = its->processor;
   }
 
+  bool has_type() const { return has_type_; }
   bool has_provider() const { return !provider_.empty(); }
   const std::string& provider() const { return provider_; }
   const std::string& processor() const { return processor_; }
@@ -186,11 +190,12 @@ class Like {
   int cpus_;
   std::optional<int> threads_, cache_;
   std::string provider_, problem_;
+  bool has_type_;
 };
 
 /// Programs differ, so that only figures of one stand beside each other: numatlas' own, or of a
 /// table that names none; else of the one that measured the most of such machines, if they give a
-/// verdict.
+/// verdict. The group says whose they are.
 void hold_by_program(const Published& published, std::string_view key, const IsLike& is_like,
                      Normal& one) {
   std::map<std::string, std::size_t> counts;
@@ -210,6 +215,7 @@ void hold_by_program(const Published& published, std::string_view key, const IsL
              published, key,
              [&](const PublishedRow& row) { return row.program == program.first && is_like(row); }),
          published, held);
+    if (!program.first.empty()) held.group += ", by " + program.first;
     if (held.limit || held.count > most.count) most = held;
     if (held.limit) break;
   }
@@ -268,10 +274,9 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
 
 /// Nothing where nobody could know such a machine: none of a cloud, with processors that no table
 /// has.
-std::optional<Normal> reads_beside(const Machine& machine, const Estimate& rate,
+std::optional<Normal> reads_beside(const Machine& machine, const Like& like, const Estimate& rate,
                                    const Published& published) {
   Normal one{reads_name, "B/s", rate};
-  const Like like(machine, published);
   one.group = like.text();
   one.reason = "nothing is known of " + one.group;
   if (like.has_provider()) {
@@ -296,17 +301,16 @@ std::optional<Normal> reads_beside(const Machine& machine, const Estimate& rate,
     if (!whole.against.empty() && (whole.count > 0 || !whole.more.empty())) return whole;
     return one.count > 0 ? std::optional(one) : std::nullopt;
   }
-  if (one.count > 0 || !published.machine_type.empty()) return one;
-  if (like.has_provider()) return one;
+  if (one.count > 0 || like.has_type() || like.has_provider()) return one;
   if (!is_virtual(machine)) return std::nullopt;
   one.reason = "the firmware names no cloud (--machine-type)";
   return one;
 }
 
 /// The same; reads that are not as others measured have no verdict.
-std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
+std::optional<Normal> judge_reads(const Machine& machine, const Like& like, const AllReads& reads,
                                   const Published& published) {
-  auto one = reads_beside(machine, *reads.rate, published);
+  auto one = reads_beside(machine, like, *reads.rate, published);
   const auto& quota = machine.allowance.cpu_quota;
   const bool has_quota = quota && *quota < static_cast<double>(machine.cpus.size());
   const std::string reason =
@@ -319,10 +323,9 @@ std::optional<Normal> judge_reads(const Machine& machine, const AllReads& reads,
 }
 
 /// By processor alone, whoever has it: programs and sizes differ, so that there is no verdict.
-std::optional<Normal> range_of(const char* what, std::string_view key, const Machine& machine,
+std::optional<Normal> range_of(const char* what, std::string_view key, const std::string& model,
                                const Fact& fact, const Published& published) {
   Normal one{what, fact.unit, fact.estimate};
-  const std::string model = Like(machine, published).processor();
   const Others others = others_with(published, key, [&](const PublishedRow& row) {
     return same_but_for_case(row.processor, model);
   });
@@ -446,9 +449,8 @@ std::string why_other_copies(const RunHead& run) {
                      to_text(std::ranges::max(*sizes)), to_text(least_copy));
 }
 
-void judge_gpus(const RunHead& run, const Machine& machine, const Published& published,
-                std::vector<Normal>& all) {
-  const std::string provider = Like(machine, published).provider();
+void judge_gpus(const RunHead& run, const Machine& machine, const std::string& provider,
+                const Published& published, std::vector<Normal>& all) {
   for (const GpuFigure& figure : gpu_figures) {
     // Of each GPU: memory of several nodes, its own node's if it was measured.
     std::vector<std::pair<std::string, const Fact*>> best;
@@ -495,9 +497,8 @@ void judge_gpus(const RunHead& run, const Machine& machine, const Published& pub
 
 }  // namespace
 
-Expected<Published> published_with(const std::string& own_file, std::string machine_type) {
+Expected<Published> published_with(const std::string& own_file) {
   Published published;
-  published.machine_type = std::move(machine_type);
   if (own_file.empty()) return published;
   const auto text = TRY(read_file(own_file, "--published: " + printable(own_file), ""));
   published.tables.push_back(TRY(parse_published(text, printable(own_file))));
@@ -529,31 +530,36 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
 }
 
 std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
-                                  const Published& published) {
+                                  const std::string& machine_type, const Published& published) {
   std::vector<Normal> all;
   if (run.machines.empty()) return all;
   const Machine& machine = run.machines.front();
-  if (auto one = reads.rate ? judge_reads(machine, reads, published) : std::nullopt)
+  const Like like(machine, machine_type, published);
+  if (auto one = reads.rate ? judge_reads(machine, like, reads, published) : std::nullopt)
     all.push_back(std::move(*one));
   if (run.hosts.size() != 1 || run.machines.size() != 1) return all;
-  judge_gpus(run, machine, published, all);
+  judge_gpus(run, machine, like.provider(), published, all);
   for (const Fact& fact : run.facts) {
     const bool huge = fact.key == "memory_latency" && where_of(fact, "pages") != "base";
     for (const auto& [is, key, what] :
          {std::tuple(huge, "latency", "idle latency"),
           {fact.key == "core_to_core_nearest", "nearest", "core to core, nearest"},
           {fact.key == "core_to_core_farthest", "farthest", "core to core, farthest"}})
-      if (auto one = is ? range_of(what, key, machine, fact, published) : std::nullopt)
+      if (auto one = is ? range_of(what, key, like.processor(), fact, published) : std::nullopt)
         all.push_back(std::move(*one));
   }
   const bool simulated = is_null_engine(run.engine);
   if (simulated || run.trust == "unreliable")
-    for (Normal& one : all) no_verdict(simulated ? "simulated" : "the run is UNRELIABLE", one);
+    for (Normal& one : all)
+      // Of what nothing is known a quiet run would say no more.
+      if (simulated || one.count > 0 || !one.more.empty())
+        no_verdict(simulated ? "simulated" : "the run is UNRELIABLE", one);
   return all;
 }
 
-CloudMachine cloud_of(const Machine& machine, const Published& published) {
-  const Like like(machine, published);
+CloudMachine cloud_of(const Machine& machine, const std::string& machine_type,
+                      const Published& published) {
+  const Like like(machine, machine_type, published);
   return {like.provider(), like.processor()};
 }
 

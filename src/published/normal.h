@@ -16,12 +16,11 @@ namespace numatlas {
 /// What figures are held against.
 struct Published {
   std::vector<PublishedTable> tables = shipped_tables();
-  std::string machine_type{};  ///< of the cloud (--machine-type); "": as the firmware says
-  std::size_t least = 3;       ///< of others, the same machine type among them, for a verdict
+  std::size_t least = 3;  ///< of others, the same machine type among them, for a verdict
 };
 
 /// The shipped tables, and one of the user's own ("": none). Errors name the file.
-Expected<Published> published_with(const std::string& own_file, std::string machine_type);
+Expected<Published> published_with(const std::string& own_file);
 
 /// Where others lie further apart than this, their figures say nothing of the next one.
 inline constexpr double most_apart = 1.5;
@@ -37,16 +36,18 @@ void hold_against(const std::vector<std::pair<double, double>>& others, std::siz
 /// Each figure of a run of one host that others published one of: what all CPUs read (`reads`: of
 /// all_reads_of), idle latency, core to core, copies of GPUs, their loads from the host, their own
 /// memory. Of what others have published nothing of, and of what is not as they measured, the
-/// reason. Pure.
+/// reason. `machine_type`: the cloud's name of the machine (--machine-type); "": as the firmware
+/// says. Pure.
 std::vector<Normal> judge_figures(const RunHead& run, const AllReads& reads,
-                                  const Published& published);
+                                  const std::string& machine_type, const Published& published);
 
 /// The cloud that a machine is of, as its firmware or the machine type says ("" where neither
 /// does), and its processor, by the type where its own name is no model.
 struct CloudMachine {
   std::string provider, processor;
 };
-CloudMachine cloud_of(const Machine& machine, const Published& published);
+CloudMachine cloud_of(const Machine& machine, const std::string& machine_type,
+                      const Published& published);
 
 /// The line of a survey: what is LOW, else what is as it is of others, else what is not judged; ""
 /// where no figure can be held against anything.

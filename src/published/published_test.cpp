@@ -228,8 +228,7 @@ constexpr const char* icelake = "Intel(R) Xeon(R) Platinum 8375C CPU @ 2.90GHz";
 
 /// What is said of the reads of such a run; "" for nothing.
 std::string said_of(const Rows& run) {
-  const Published published;
-  const auto all = judge_figures(run, all_reads_of(run), published);
+  const auto all = judge_figures(run, all_reads_of(run), "", Published());
   return all.empty() ? "" : to_text(all.front().verdict) + ": " + to_text(all.front());
 }
 
@@ -265,7 +264,9 @@ TEST(Normal, MachinesOfClouds) {
            {"", "r8g.4xlarge", "Neoverse-V2", 200, "LOW: read"},
            {"alicloud", "", "Intel(R) Xeon(R) Platinum 8269CY CPU @ 2.50GHz", 40,
             "not judged: read 40.0 GB/s: 0.51 of the median of 14 like it (63.7 to 96.0 GB/s; "
-            "alicloud, Xeon Platinum 8269CY, 16 CPUs); not judged: they lie too far apart"},
+            "alicloud, Xeon Platinum 8269CY, 16 CPUs, by sc-membench); not judged: they lie too "
+            "far "
+            "apart"},
            {"aws", "", "Model 1", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of aws, Model 1, 16 CPUs"},
            {"nobody", "", "AMD EPYC 7R13", 80,
@@ -280,23 +281,69 @@ TEST(Normal, MachinesOfClouds) {
             "not judged: read 80.0 GB/s; not judged: its processor's name, \"Xeon\", is no model"},
            {"aws", "", "AMD EPYC 7R13", 900,
             "not judged: read 900 GB/s: 22.62 of the median of 5 like it (38.3 to 40.7 GB/s; aws, "
-            "EPYC 7R13, 16 CPUs); not judged: 22.1 times the highest of 5 like it: another "
+            "EPYC 7R13, 16 CPUs, by bw_mem); not judged: 22.1 times the highest of 5 like it: "
+            "another "
             "machine, or its data came from a cache"},
            {"", "m7i.4xlage", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m7i.4xlage "
             "(did you mean m7i.4xlarge?)"},
            {"", "m9.large", "AMD EPYC 7R13", 80,
             "not judged: read 80.0 GB/s; not judged: nothing is known of machine type m9.large"},
+           // Of both tables, and of the one of GPUs alone, which tells the provider.
+           {"", "a10-45", "AMD EPYC-Genoa Processor", 80,
+            "not judged: read 80.0 GB/s; not judged: nothing is known of machine type a10-45 with "
+            "EPYC-Genoa, 16 CPUs"},
+           {"", "a10-180", "AMD EPYC-Genoa Processor", 80,
+            "not judged: read 80.0 GB/s; not judged: its processor's name, \"EPYC-Genoa\", is no "
+            "model"},
        }) {
     Rows run = run_on("a", one.model, true);
     run.machines.front().identity.provider = one.provider;
     run.rows.front().estimate = one.gb_s * 1e9;
-    Published published;
-    published.machine_type = one.type;
-    const auto all = judge_figures(run, all_reads_of(run), published);
+    const auto all = judge_figures(run, all_reads_of(run), one.type, Published());
     ASSERT_EQ(all.size(), 1U);
     EXPECT_THAT(to_text(all.front().verdict) + ": " + to_text(all.front()), StartsWith(one.said));
   }
+}
+
+/// Of the same machine as two programs measured it, one has more of.
+TEST(Normal, FiguresOfOneProgram) {
+  Published published;
+  std::string text =
+      "# name: own\n# source: https://example.org\n# date: 2026-02\n# licence: none\n"
+      "provider,processor,cpus,program,read_gb_s\n";
+  for (const auto& [program, read] : {std::pair("few", 50),
+                                      {"few", 51},
+                                      {"few", 52},
+                                      {"many", 80},
+                                      {"many", 81},
+                                      {"many", 82},
+                                      {"many", 83}})
+    text += fmt::format("own,Mine 1,16,{},{}\n", program, read);
+  published.tables = {parse_published(text, "own.csv").value()};
+  Rows run = run_on("a", "Mine 1", true);
+  run.machines.front().identity.provider = "own";
+  run.rows.front().estimate = 79e9;
+  const auto said = [&] {
+    const auto all = judge_figures(run, all_reads_of(run), "", published);
+    return to_text(all.front().verdict) + ": " + to_text(all.front());
+  };
+  EXPECT_EQ(said(),
+            "ok: read 79.0 GB/s: 0.97 of the median of 4 like it (80.0 to 83.0 GB/s; own, Mine 1, "
+            "16 CPUs, by many)");
+  published.tables.front().rows.front().program = "numatlas";
+  published.least = 1;
+  EXPECT_THAT(said(),
+              HasSubstr("of the one like it (50.0 GB/s; own, Mine 1, 16 CPUs, by numatlas"));
+}
+
+TEST(Expected, HalfAMebibyteOfCacheAsTheTableHasIt) {
+  Machine machine = recorded_as("Intel(R) Xeon(R) Platinum 8280M CPU @ 2.70GHz");
+  machine.caches = {{3, "unified", Bytes{38 * mib + mib / 2}, std::nullopt, machine.all_cpus()}};
+  const auto& cloud = shipped_tables().front().rows;
+  const auto row = std::ranges::find(cloud, "Standard_M16-4ms", &PublishedRow::machine);
+  ASSERT_NE(row, cloud.end());
+  EXPECT_EQ(caches_in_mib(machine), row->cache_mib);
 }
 
 TEST(Normal, EnoughOthersThatAreNearEachOther) {
@@ -381,7 +428,7 @@ TEST(Normal, GpusByNameAndLink) {
          one.gb_s * 1e9,
          "GPU 0",
          ""}};
-    const auto all = judge_figures(run, {}, Published());
+    const auto all = judge_figures(run, {}, "", Published());
     ASSERT_EQ(all.size(), 1U);
     EXPECT_THAT(to_text(all.front().verdict) + ": " + to_text(all.front()), StartsWith(one.said));
   }
@@ -412,6 +459,10 @@ TEST(Expected, ReadsOfAllCpusFromMemory) {
   EXPECT_THAT(said_of(doubtful), StartsWith("LOW"));
   doubtful.trust = "unreliable";
   EXPECT_THAT(said_of(doubtful), HasSubstr("; not judged: the run is UNRELIABLE"));
+  doubtful.machines.front().identity.provider = "nobody";
+  doubtful.machines.front().hypervisor = "KVM";
+  EXPECT_THAT(said_of(doubtful), HasSubstr("; not judged: nothing is known of nobody"))
+      << "nor of a quiet run";
   doubtful.engine = "null";
   EXPECT_THAT(said_of(doubtful), HasSubstr("; not judged: simulated"));
   Rows cached = run_on("a", icelake);

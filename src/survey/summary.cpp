@@ -231,14 +231,14 @@ SurveySummary summary_of(const std::vector<RunReport>& reports) {
 
 std::vector<Normal> normal_of(const std::vector<RunReport>& reports,
                               const std::string& machine_type) {
-  Published published;
-  published.machine_type = machine_type;
+  const Published published;
   std::vector<Normal> all;
   for (const RunReport& report : reports) {
     if (is_null_engine(report.engine)) continue;  // nothing was measured
     const AllReads reads =
         report.command == "bandwidth" ? all_reads_of(rows_of(report)) : AllReads();
-    std::ranges::move(judge_figures(report, reads, published), std::back_inserter(all));
+    std::ranges::move(judge_figures(report, reads, machine_type, published),
+                      std::back_inserter(all));
   }
   return all;
 }
