@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "compare/places.h"
+#include "load/held_load.h"
 
 namespace numatlas {
 namespace {
@@ -180,14 +181,6 @@ std::vector<CpuId> packed_order(const Machine& machine) {
   return order;
 }
 
-CpuSet one_cpu_per_core(const Machine& machine) {
-  CpuSet cpus;
-  std::set<std::optional<int>> cores;
-  for (const Place& place : places_of(machine))
-    if (cores.insert(place.core).second) cpus.insert(place.cpu);
-  return cpus;
-}
-
 std::vector<CpuId> spread_order(const Machine& machine) {
   // By the number among the threads of the core, then among the cores of the cache: so caches take
   // turns, and second threads come last.
@@ -216,7 +209,7 @@ std::vector<Candidate> propose_cpus(const ProposalInput& input) {
   const CpuSet usable = input.machine.usable_cpus();
   if (usable.size() < 2) return {no_candidate("cpus", Aspect::cpus, "only one CPU is allowed")};
   const auto threads = static_cast<std::size_t>(input.program.threads.value_or(1));
-  const CpuSet cores = one_cpu_per_core(input.machine);
+  const CpuSet cores = one_cpu_per_core(input.machine, input.machine.usable_cpus());
   if (threads == 1) {
     all.push_back(on_cpus("pinned", first_cpus(packed_order(input.machine), 1),
                           "it stays on one CPU, with its caches"));
@@ -252,7 +245,7 @@ std::vector<Candidate> propose_threads(const ProposalInput& input) {
   };
   std::vector<Candidate> all;
   const std::size_t cpus = input.machine.usable_cpus().size();
-  const std::size_t cores = one_cpu_per_core(input.machine).size();
+  const std::size_t cores = one_cpu_per_core(input.machine, input.machine.usable_cpus()).size();
   const auto now = static_cast<std::size_t>(input.program.threads.value_or(1));
   for (const char* bind : {"close", "spread"}) {
     if (cpus < 2) break;

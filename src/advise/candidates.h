@@ -117,7 +117,5 @@ std::vector<CpuId> packed_order(const Machine& machine);
 std::vector<CpuId> spread_order(const Machine& machine);
 /// So many from the front of an order.
 CpuSet first_cpus(const std::vector<CpuId>& order, std::size_t count);
-/// The first usable hardware thread of each core.
-CpuSet one_cpu_per_core(const Machine& machine);
 
 }  // namespace numatlas

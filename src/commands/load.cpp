@@ -27,6 +27,7 @@
 #include "load/held_load.h"
 #include "report/file.h"
 #include "report/reporter.h"
+#include "run/cases.h"
 #include "run/choices.h"
 #include "run/place_words.h"
 #include "run/runner.h"
@@ -89,6 +90,12 @@ Expected<LoadPlan> plan_of(const LoadOptions& own, const RunOptions& options,
   task.omp_binds = false;
   LoadRequest& request = plan.request;
   request.workers = TRY(resolve_placement(spec, machine, task, 0));
+  if (request.workers.size() > request.cpus().size())
+    return fail_usage("--threads",
+                      fmt::format("{} for {}: each thread of a load has a CPU of its own",
+                                  count_text(request.workers.size(), "thread"),
+                                  count_text(request.cpus().size(), "CPU")),
+                      "leave it out, or name more --cpus");
   plan.program_cpus = cpus.program.empty() ? machine.usable_cpus() - request.cpus() : cpus.program;
   if (beside && plan.program_cpus.empty())
     return fail_about(ErrorKind::unavailable, "--cpus",
@@ -136,6 +143,8 @@ class Loading {
     if (own_.rate.part) {
       const LoadWindow peak = peak_of(*load_);
       asked_ = *own_.rate.part * peak.rate();
+      if (const auto lack = lack_of_peak(peak, threads()); !lack.empty())
+        warnings_.push_back({"peak", "load", "the peak was measured while " + lack});
       tell(fmt::format("{}: {}, so {} is {}", request.text(), peak_text(peak, threads()),
                        own_.rate.text, quantity_text(*asked_, "B/s")));
     } else {
@@ -190,6 +199,7 @@ class Loading {
   /// Until the program ends: its exit code, or as `exec` has it that of one that cannot be started.
   Expected<int> load_beside() {
     ProgramRequest request{program_};
+    request.grace = std::chrono::seconds(2);
     ProgramLayout layout;
     layout.cpus = plan_.program_cpus;
     request.prepare = [&] { return put_in_force(layout); };
@@ -324,6 +334,11 @@ class Loading {
       row.memory = place.memory.text();
     }
     report.cases = {load_case(after)};
+    report.warnings = warnings_;
+    for (const FlowResult& flow : report.cases.front().flows)
+      for (const Warning& warning : memory_warnings(flow))
+        report.warnings.push_back(
+            {warning.code, fmt::format("load, worker {}", flow.worker), warning.text});
     report.seconds = report.cases.front().visits->seconds;
     report.answer = answer();
     View view{.title = "Load in GB/s"};
@@ -370,6 +385,7 @@ class Loading {
   std::vector<LoadWindow> seconds_;
   double spent_ = 0;
   std::vector<Residency> before_;
+  std::vector<Warning> warnings_;
   bool started_ = true;
 };
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <ctime>
 #include <latch>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -26,9 +27,11 @@
 #include "engine/clock.h"
 #include "engine/simulated/null_engine.h"
 #include "kernels/kernel.h"
+#include "load/bursts.h"
 #include "memory/buffer.h"
 #include "placement/policy.h"
 #include "record/unit.h"
+#include "run/flows.h"
 
 namespace numatlas {
 namespace {
@@ -42,51 +45,26 @@ constexpr double least_bursts = 250;
 constexpr std::int64_t shortest_sleep_ns = 50'000;
 /// Between two looks at whether it is to end, or to go on at another rate.
 constexpr std::int64_t longest_sleep_ns = 20'000'000;
-/// What was lost for longer is not made up for.
-constexpr std::int64_t longest_delay_ns = 250'000'000;
 
 constexpr double in_seconds = 1e-9;
-
-/// When each burst of all threads together is due: whoever has a CPU takes the next one, so that
-/// the others make up for a thread that has none.
-class Bursts {
- public:
-  void hold(std::optional<double> rate, double bytes) {
-    due_.store(since_start(monotonic_ns()));
-    if (!rate || !(*rate > 0)) return interval_.store(rate ? never : 0);
-    interval_.store(std::max<std::int64_t>(1, std::llround(bytes / *rate * 1e9 * parts)));
-  }
-  /// nullopt: none is due for long. Takes the next one; the time when it is due.
-  std::optional<std::int64_t> take() {
-    const std::int64_t interval = interval_.load(std::memory_order_relaxed);
-    if (interval == never) return std::nullopt;
-    const std::int64_t now = monotonic_ns();
-    if (interval == 0) return now;
-    const std::int64_t least = since_start(now - longest_delay_ns);
-    std::int64_t due = due_.load(std::memory_order_relaxed);
-    while (!due_.compare_exchange_weak(due, std::max(due, least) + interval)) continue;
-    return start_ns_ + std::max(due, least) / parts;
-  }
-
- private:
-  static constexpr std::int64_t parts = 1024;  ///< of a nanosecond
-  static constexpr std::int64_t never = INT64_MAX;
-  std::int64_t since_start(std::int64_t time_ns) const { return (time_ns - start_ns_) * parts; }
-
-  std::int64_t start_ns_ = monotonic_ns();
-  std::atomic<std::int64_t> due_{0}, interval_{never};
-};
 
 /// What one thread says of itself, each in a line of its own.
 struct alignas(64) Counters {
   std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::int64_t> paused_ns{0}, asleep_ns{0};
+  std::atomic<std::int64_t> asleep_ns{0};
 };
 
 /// Only the owning thread writes it.
 template <class T>
 void add(std::atomic<T>& counter, T more) {
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+/// Without a last stretch that is spun, as an engine's clock has it: it would be no sleep.
+void sleep_until(std::int64_t time_ns) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const timespec wake{static_cast<time_t>(time_ns / second), static_cast<long>(time_ns % second)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
 }
 
 class RealLoad final : public HeldLoad {
@@ -148,7 +126,6 @@ class RealLoad final : public HeldLoad {
     LoadWindow window;
     window.seconds = static_cast<double>(now.time_ns - last_.time_ns) * in_seconds;
     window.bytes = static_cast<double>(now.bytes - last_.bytes);
-    window.paused = static_cast<double>(now.paused_ns - last_.paused_ns) * in_seconds;
     window.cpu = static_cast<double>(now.cpu_ns - last_.cpu_ns) * in_seconds;
     const double asleep = static_cast<double>(now.asleep_ns - last_.asleep_ns) * in_seconds;
     window.taken = std::max(0.0, threads * window.seconds - asleep - window.cpu);
@@ -158,10 +135,9 @@ class RealLoad final : public HeldLoad {
 
   void wait(double seconds) override {
     constexpr std::int64_t look_every_ns = 50'000'000;
-    MonotonicClock clock;
     const std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(seconds * 1e9);
     for (std::int64_t now = monotonic_ns(); now < until && !stop_requested(); now = monotonic_ns())
-      clock.sleep_until(std::min(until, now + look_every_ns));
+      sleep_until(std::min(until, now + look_every_ns));
   }
 
   std::vector<Residency> residencies() override {
@@ -191,7 +167,7 @@ class RealLoad final : public HeldLoad {
     std::optional<Error> error;
   };
   struct Totals {
-    std::int64_t time_ns = 0, paused_ns = 0, asleep_ns = 0, cpu_ns = 0;
+    std::int64_t time_ns = 0, asleep_ns = 0, cpu_ns = 0;
     std::uint64_t bytes = 0;
   };
 
@@ -218,17 +194,15 @@ class RealLoad final : public HeldLoad {
   bool pause(Counters& counters) {
     const std::uint64_t changes = changes_.load();
     const auto taken = bursts_.take();
-    MonotonicClock clock;
     std::int64_t now = monotonic_ns();
     while (!taken || now < *taken) {
       if (ending_.load(std::memory_order_relaxed) || changes != changes_.load()) return true;
       const std::int64_t until =
           std::min(taken.value_or(now + longest_sleep_ns), now + longest_sleep_ns);
       const bool sleeps = until - now > shortest_sleep_ns;
-      if (sleeps) clock.sleep_until(until);
+      if (sleeps) sleep_until(until);
       const std::int64_t after = monotonic_ns();
       // Who wakes up late had no CPU.
-      add(counters.paused_ns, std::min(after, until) - now);
       if (sleeps) add(counters.asleep_ns, std::min(after, until) - now);
       now = after;
     }
@@ -239,7 +213,6 @@ class RealLoad final : public HeldLoad {
     Totals all;
     for (const Job& job : jobs_) {
       all.bytes += job.counters.bytes.load(std::memory_order_relaxed);
-      all.paused_ns += job.counters.paused_ns.load(std::memory_order_relaxed);
       all.asleep_ns += job.counters.asleep_ns.load(std::memory_order_relaxed);
       clockid_t clock{};
       timespec time{};
@@ -261,7 +234,8 @@ class RealLoad final : public HeldLoad {
   LoadRequest request_;
   std::uint64_t step_bytes_ = 0;
   std::atomic<std::uint64_t> steps_{1};  ///< of a burst
-  Bursts bursts_;
+  MonotonicClock clock_;
+  Bursts bursts_{clock_};
   std::atomic<std::uint64_t> changes_{0};
   std::atomic<bool> ending_{false};
   std::vector<Job> jobs_;
@@ -293,7 +267,6 @@ class SimulatedLoad final : public HeldLoad {
     window.bytes = rate_of(*traces) * seconds;
     const auto threads = static_cast<double>(request_.workers.size());
     window.cpu = threads * seconds * std::min(1.0, rate_of(*traces) / rate_of(traces_));
-    window.paused = threads * seconds - window.cpu;
     return window;
   }
 
@@ -344,20 +317,15 @@ class SimulatedLoad final : public HeldLoad {
 
 /// The node of CPUs that is nearest to one of memory.
 NodeId nearest_cpus(const Machine& machine, NodeId memory) {
-  NodeId best = memory;
-  int least = INT32_MAX;
-  for (const NumaNode& node : machine.nodes) {
-    if ((machine.own_cpus(node.id) & machine.usable_cpus()).empty()) continue;
-    const auto found = node.distance.find(memory.value);
-    constexpr int own = 10, other = 20;  // as the kernel takes them where firmware says nothing
-    const int distance = found != node.distance.end() ? found->second
-                         : node.id == memory          ? own
-                                                      : other;
-    if (distance >= least) continue;
-    least = distance;
-    best = node.id;
-  }
-  return best;
+  const NodeSet with_cpus = machine.nodes_of(machine.usable_cpus());
+  const auto nearest = std::ranges::min_element(
+      with_cpus, {}, [&](NodeId node) { return distance_between(machine, node, memory); });
+  return nearest == with_cpus.end() ? memory : *nearest;
+}
+
+/// `all`: seconds of all threads.
+std::string taken_text(const LoadWindow& window, double all) {
+  return fmt::format("its CPUs were taken away for {:.2f} of {:.2f} s", window.taken, all);
 }
 
 }  // namespace
@@ -386,7 +354,6 @@ std::string cpus_text(const CpuSet& cpus) {
 LoadWindow& LoadWindow::operator+=(const LoadWindow& more) {
   seconds += more.seconds;
   bytes += more.bytes;
-  paused += more.paused;
   taken += more.taken;
   cpu += more.cpu;
   return *this;
@@ -398,8 +365,7 @@ std::string shortfall_text(const LoadWindow& window, double asked, std::size_t t
   const double all = window.seconds * static_cast<double>(threads);
   const std::string text = fmt::format("{:.0f} % short: ", 100 * lack);
   // Without these CPUs for a quarter of what lacks, others are no more than a part of the reason.
-  if (window.taken > 0.5 * lack * all)
-    return text + fmt::format("its CPUs were taken away for {:.2f} of {:.2f} s", window.taken, all);
+  if (window.taken > 0.5 * lack * all) return text + taken_text(window, all);
   const std::string who = threads == 1 ? "its CPU runs" : fmt::format("its {} CPUs run", threads);
   return text + who + " without a pause: the memory is full, or they can do no more";
 }
@@ -431,12 +397,28 @@ LoadWindow peak_of(HeldLoad& load) {
   return peak;
 }
 
-std::string peak_text(const LoadWindow& peak, std::size_t threads) {
+std::string lack_of_peak(const LoadWindow& peak, std::size_t threads) {
   const double all = peak.seconds * static_cast<double>(threads);
   constexpr double little = 0.1;
-  const std::string text = quantity_text(peak.rate(), "B/s") + " without pauses";
-  if (peak.taken <= little * all) return text;
-  return text + fmt::format(" (its CPUs were taken away for {:.2f} of {:.2f} s)", peak.taken, all);
+  return peak.taken <= little * all ? "" : taken_text(peak, all);
+}
+
+std::string peak_text(const LoadWindow& peak, std::size_t threads) {
+  const std::string lack = lack_of_peak(peak, threads);
+  return quantity_text(peak.rate(), "B/s") + " without pauses" +
+         (lack.empty() ? "" : " (" + lack + ")");
+}
+
+CpuSet one_cpu_per_core(const Machine& machine, const CpuSet& cpus) {
+  CpuSet firsts;
+  std::set<int> cores;
+  for (const CpuId id : cpus) {
+    const Cpu* const cpu = machine.find_cpu(id);
+    // A CPU whose core is unknown counts as a core of its own.
+    if (cores.insert(cpu != nullptr && cpu->core ? *cpu->core : -1 - id.value).second)
+      firsts.insert(id);
+  }
+  return firsts;
 }
 
 Expected<LoadCpus> usual_load_cpus(const Machine& machine, const NodeSet& memory, bool beside) {
@@ -444,15 +426,8 @@ Expected<LoadCpus> usual_load_cpus(const Machine& machine, const NodeSet& memory
   CpuSet near = usable;
   if (!memory.empty()) near = machine.own_cpus(nearest_cpus(machine, memory.front())) & usable;
   if (near.empty()) near = usable;
-  std::vector<CpuId> firsts;  // of each core
-  std::vector<int> cores;
-  for (const CpuId id : near) {
-    const Cpu* const cpu = machine.find_cpu(id);
-    const int core = cpu != nullptr && cpu->core ? *cpu->core : -1 - id.value;
-    if (std::ranges::find(cores, core) != cores.end()) continue;
-    cores.push_back(core);
-    firsts.push_back(id);
-  }
+  const CpuSet cores = one_cpu_per_core(machine, near);
+  const std::vector<CpuId> firsts(cores.begin(), cores.end());
   LoadCpus cpus;
   for (std::size_t i = beside && firsts.size() > 1 ? 1 : 0; i < firsts.size(); i += beside ? 2 : 1)
     cpus.load.insert(firsts[i]);

@@ -30,10 +30,9 @@ struct LoadRequest {
 /// What a load did in some time.
 struct LoadWindow {
   double seconds = 0;
-  double bytes = 0;   ///< as STREAM counts them, of all threads
-  double paused = 0;  ///< seconds of all threads in which nothing was due
-  double taken = 0;   ///< seconds of all threads in which they had work to do and no CPU
-  double cpu = 0;     ///< seconds of CPU time of all threads
+  double bytes = 0;  ///< as STREAM counts them, of all threads
+  double taken = 0;  ///< seconds of all threads in which they had work to do and no CPU
+  double cpu = 0;    ///< seconds of CPU time of all threads
   double rate() const { return seconds > 0 ? bytes / seconds : 0; }
   LoadWindow& operator+=(const LoadWindow& more);
 };
@@ -74,8 +73,13 @@ std::string cpus_text(const CpuSet& cpus);
 
 /// What it does without pauses, measured for a second.
 LoadWindow peak_of(HeldLoad& load);
+/// Where it did not have its CPUs all the time, that; else "".
+std::string lack_of_peak(const LoadWindow& peak, std::size_t threads);
 /// "17.4 GB/s without pauses", and where it did not have its CPUs all the time, that.
 std::string peak_text(const LoadWindow& peak, std::size_t threads);
+
+/// The first hardware thread of each core, of these.
+CpuSet one_cpu_per_core(const Machine& machine, const CpuSet& cpus);
 
 /// A load's CPUs, and those that are left for a program beside it.
 struct LoadCpus {

@@ -2,39 +2,43 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/test_data.h"
+#include "engine/clock.h"
+#include "load/bursts.h"
 #include "placement/policy.h"
 #include "run/place_words.h"
 
 namespace numatlas {
 namespace {
 
-LoadWindow window(double gigabytes, double paused, double taken) {
+LoadWindow window(double gigabytes, double taken) {
   LoadWindow window;
   window.seconds = 1;
   window.bytes = gigabytes * 1e9;
-  window.paused = paused;
   window.taken = taken;
   return window;
 }
 
 TEST(Shortfall, SaysByHowMuchAndWhy) {
-  EXPECT_EQ(shortfall_text(window(9.8, 2, 0), 10e9, 4), "");
+  EXPECT_EQ(shortfall_text(window(9.8, 0), 10e9, 4), "");
   EXPECT_EQ(
-      shortfall_text(window(6, 0, 0.1), 10e9, 4),
+      shortfall_text(window(6, 0.1), 10e9, 4),
       "40 % short: its 4 CPUs run without a pause: the memory is full, or they can do no more");
-  EXPECT_EQ(shortfall_text(window(6, 0, 0), 10e9, 1),
+  EXPECT_EQ(shortfall_text(window(6, 0), 10e9, 1),
             "40 % short: its CPU runs without a pause: the memory is full, or they can do no more");
-  EXPECT_EQ(shortfall_text(window(6, 0, 1.6), 10e9, 4),
+  EXPECT_EQ(shortfall_text(window(6, 1.6), 10e9, 4),
             "40 % short: its CPUs were taken away for 1.60 of 4.00 s");
-  EXPECT_EQ(shortfall_text(window(6, 0, 0), 0, 4), "") << "nothing was asked";
+  EXPECT_EQ(shortfall_text(window(6, 0), 0, 4), "") << "nothing was asked";
 }
 
 TEST(Peak, SaysWhatOthersTook) {
-  EXPECT_EQ(peak_text(window(10, 0, 0.1), 2), "10.0 GB/s without pauses");
-  EXPECT_EQ(peak_text(window(10, 0, 0.5), 2),
+  EXPECT_EQ(peak_text(window(10, 0.1), 2), "10.0 GB/s without pauses");
+  EXPECT_EQ(peak_text(window(10, 0.5), 2),
             "10.0 GB/s without pauses (its CPUs were taken away for 0.50 of 2.00 s)");
 }
 
@@ -57,6 +61,56 @@ TEST(LoadCpus, OfOneCoreAreItsSecondThread) {
   const LoadCpus cpus = cpus_on("core:1 pu:2", {}, true);
   EXPECT_EQ(to_list(cpus.load) + " " + to_list(cpus.program), "0 1");
   EXPECT_FALSE(usual_load_cpus(*machine_of_option("core:1 pu:1"), {}, true));
+}
+
+/// Bursts of 1000 bytes that one thread does in this time, each in `burst_ns`, from now on.
+std::int64_t bursts_in(Bursts& bursts, ScriptedClock& clock, std::int64_t time_ns,
+                       double burst_ns) {
+  std::int64_t done = 0;
+  for (const std::int64_t end = clock.now_ns() + time_ns; clock.now_ns() < end; ++done) {
+    const auto due = bursts.take();
+    if (!due || *due >= end) break;
+    clock.sleep_until(*due);
+    clock.advance(burst_ns);
+  }
+  return done;
+}
+
+constexpr std::int64_t one_second = 1'000'000'000;
+
+TEST(Bursts, ReachTheRate) {
+  // A burst in 3333.3 ns.
+  for (const double burst_ns : {10.0, 1000.0, 3000.0}) {
+    ScriptedClock clock(7);
+    Bursts bursts(clock);
+    EXPECT_FALSE(bursts.take()) << "none is asked for";
+    bursts.hold(300e6, 1000);
+    EXPECT_NEAR(static_cast<double>(bursts_in(bursts, clock, one_second, burst_ns)), 300'000, 30)
+        << burst_ns;
+  }
+}
+
+TEST(Bursts, WithoutARateAreDueAtOnce) {
+  ScriptedClock clock(0);
+  Bursts bursts(clock);
+  bursts.hold(std::nullopt, 1000);
+  EXPECT_EQ(bursts_in(bursts, clock, one_second, 1000), 1'000'000);
+  bursts.hold(0, 1000);
+  EXPECT_FALSE(bursts.take());
+}
+
+TEST(Bursts, MakeUpForAPauseUpToALimit) {
+  // A burst in 10 us, which takes 1 us.
+  for (const std::int64_t away_ns : {one_second / 10, one_second / 2}) {
+    ScriptedClock clock(0);
+    Bursts bursts(clock);
+    bursts.hold(100e6, 1000);
+    clock.advance(static_cast<double>(away_ns));
+    const std::int64_t made_up = std::min(away_ns, Bursts::longest_delay_ns) / 10'000;
+    EXPECT_NEAR(static_cast<double>(bursts_in(bursts, clock, one_second, 1000)),
+                static_cast<double>(100'000 + made_up), 2)
+        << away_ns;
+  }
 }
 
 /// One thread on the first CPU that this process may use.

@@ -222,8 +222,7 @@ void warn_of_flow(const CaseInput& input, const Case& one, const FlowResult& flo
     if (std::ranges::find(expected, code) != expected.end()) return;
     warnings.push_back({code, fmt::format("{}, worker {}", one.name, flow.worker), text});
   };
-  for (const Warning& warning : flow.warnings) warn(warning.code, warning.text);
-  if (!flow.policy.note.empty()) warn("placement-method", flow.policy.note);
+  for (const Warning& warning : memory_warnings(flow)) warn(warning.code, warning.text);
   if (!flow.load && was_stopped(flow)) {
     const bool shares = std::ranges::count(one.flows, flow.address, &FlowResult::address) > 1;
     const bool moves = traits_of(flow.kernel).step == StepKind::lines;
@@ -249,6 +248,12 @@ void warn_of_flow(const CaseInput& input, const Case& one, const FlowResult& flo
 }
 
 }  // namespace
+
+std::vector<Warning> memory_warnings(const FlowResult& flow) {
+  std::vector<Warning> warnings = flow.warnings;
+  if (!flow.policy.note.empty()) warnings.push_back({"placement-method", "", flow.policy.note});
+  return warnings;
+}
 
 FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace) {
   FlowResult result;

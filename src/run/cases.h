@@ -16,6 +16,8 @@ namespace numatlas {
 
 /// What the report says of a flow of `scenario`, from its trace.
 FlowResult result_of(const Setup& setup, const Scenario& scenario, const Flow& flow, Trace trace);
+/// What is to be said of its memory; they name no flow.
+std::vector<Warning> memory_warnings(const FlowResult& flow);
 /// Whether it did not run for so much of its time that this disturbed what was measured.
 bool was_stopped(const FlowResult& flow);
 

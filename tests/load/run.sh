@@ -46,6 +46,14 @@ case $case in
     ends_with 143
     says '^told$'
     warns '^INCOMPLETE: interrupted' ;;
+  deaf) # a program that does not listen is ended
+    # shellcheck disable=SC2016
+    started -- sh -c 'trap "" TERM; echo runs; while :; do sleep 0.1; done'
+    wait_for runs text
+    kill -TERM "$started"
+    ended
+    ends_with 143
+    warns '^INCOMPLETE: interrupted' ;;
   endless) # a signal is its end
     started
     sleep 2.5
