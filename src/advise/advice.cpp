@@ -354,7 +354,8 @@ std::string Advice::incomplete_reason() const {
   if (race.complete) return "";
   if (!prepare_failure.empty()) return prepare_failure;
   const std::string failure = race.lanes.empty() ? "" : race.lanes[0].failure;
-  return failure.empty() ? "interrupted" : "the program as it is " + failure;
+  if (failure.empty()) return "interrupted";
+  return (curve ? "the program without a load " : "the program as it is ") + failure;
 }
 
 Outcome outcome_of(const Advice& advice) {
@@ -367,7 +368,7 @@ Outcome outcome_of(const Advice& advice) {
   }
   const auto has_failed = [](const Lane& lane) { return !lane.failure.empty(); };
   if (std::all_of(race.lanes.begin() + 1, race.lanes.end(), has_failed))
-    return Outcome::others_failed;
+    return advice.curve ? Outcome::finalists_failed : Outcome::others_failed;
   const auto is_out = [](const Lane& lane) { return !lane.finalist || !lane.failure.empty(); };
   if (race.final_rounds > 0 && std::all_of(race.lanes.begin() + 1, race.lanes.end(), is_out))
     return Outcome::finalists_failed;
@@ -393,7 +394,9 @@ std::string answer_of(const Advice& advice) {
                  : "no answer: no time to try any candidate; increase --time";
     case Outcome::too_few_runs:
       return "no answer: too few runs in the time available; increase --time";
-    case Outcome::finalists_failed: return "no answer: each of the fastest candidates failed";
+    case Outcome::finalists_failed:
+      return advice.curve ? "no answer: each run beside the idle ones failed"
+                          : "no answer: each of the fastest candidates failed";
     case Outcome::reference_failed: return "no answer: " + printable(advice.incomplete_reason());
     case Outcome::interrupted: return "stopped before there was an answer";
   }
@@ -437,8 +440,8 @@ std::string race_text(const RaceProgress& progress, const RaceResult& so_far,
     least = ratio->value;
   }
   if (ahead)
-    text += fmt::format("; ahead: {}, {} than as it is", printable(candidates[*ahead].name),
-                        short_gain_text(least, metric));
+    text += fmt::format("; ahead: {}, {} than {}", printable(candidates[*ahead].name),
+                        short_gain_text(least, metric), printable(candidates.front().name));
   return text;
 }
 

@@ -240,6 +240,10 @@ class Adviser {
       curve.peak = peak.rate();
       tell(fmt::format("the load: {}: {}", curve.load.text(),
                        peak_text(peak, curve.load.workers.size())));
+      if (const auto lack = lack_of_peak(peak, curve.load.workers.size()); !lack.empty())
+        advice_.warnings.push_back({"peak", "", "the load's peak was measured while " + lack});
+    } else if (options_.curve) {
+      advice_.candidates = TRY(curve_for(advice_.machine));
     } else {
       advice_.candidates = candidates_for(options_, advice_.machine, traits_of(advice_.look));
     }
@@ -261,16 +265,17 @@ class Adviser {
       if (!look || !look->run.good()) continue;
       advice_.curve->observed[i] = *std::move(look);
       const Look& seen = *advice_.curve->observed[i];
-      if (one.curve->far == 0 || seen.fullest() == nullptr || !has_own_memory(*seen.fullest()))
-        continue;
+      if (seen.fullest() == nullptr || !has_own_memory(*seen.fullest())) continue;
+      const bool is_far = one.curve->far > 0;
+      const NodeId node = is_far ? *advice_.curve->far : advice_.curve->near;
       const auto shares = seen.node_shares();
-      const auto found = shares.find(advice_.curve->far->value);
+      const auto found = shares.find(node.value);
       const double share = found == shares.end() ? 0 : found->second;
       constexpr double near_enough = 0.1;  // files that were in memory before
-      if (std::abs(share - one.curve->far) > near_enough)
-        advice_.warnings.push_back({"placement", one.name,
-                                    fmt::format("{:.0f} % of its memory was on node {}",
-                                                100 * share, advice_.curve->far->value)});
+      if (std::abs(share - (is_far ? one.curve->far : 1)) > near_enough)
+        advice_.warnings.push_back(
+            {"placement", one.name,
+             fmt::format("{:.0f} % of its memory was on node {}", 100 * share, node.value)});
     }
   }
 

@@ -1,10 +1,10 @@
 #include "advise/curve.h"
 
-#include <cstdint>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -15,6 +15,7 @@
 #include "benchmarks/common.h"
 #include "memory/buffer.h"
 #include "run/flows.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {
@@ -53,13 +54,9 @@ NodeId node_of(const Machine& machine, const Look* look) {
 std::optional<NodeId> second_memory(const Machine& machine, NodeId near) {
   std::optional<NodeId> best;
   std::pair<bool, int> least;
-  const NumaNode* const from = machine.find_node(near);
   for (const NodeId id : machine.ordinary_memory_nodes()) {
     if (id == near) continue;
-    constexpr int unknown = 20;
-    const bool known = from != nullptr && from->distance.contains(id.value);
-    const std::pair rank{!machine.own_cpus(id).empty(),
-                         known ? from->distance.at(id.value) : unknown};
+    const std::pair rank{!machine.own_cpus(id).empty(), distance_between(machine, near, id)};
     if (best && rank >= least) continue;
     best = id;
     least = rank;
@@ -85,9 +82,6 @@ MemoryPlacement spread_over(NodeId near, NodeId far, std::pair<int, int> weights
 struct Proved {
   const Candidate* candidate = nullptr;
   double loss = 0, low = 0, high = 0;
-  std::string interval() const {
-    return fmt::format("{:.1f} % ({:.1f} to {:.1f} %)", 100 * loss, 100 * low, 100 * high);
-  }
 };
 
 std::optional<Proved> proved(const Candidate& candidate, const Lane& lane, const Metric& metric) {
@@ -98,31 +92,46 @@ std::optional<Proved> proved(const Candidate& candidate, const Lane& lane, const
                 loss_of(*log->high, metric)};
 }
 
+struct Comparison {
+  std::string slower, faster;
+};
+
+/// "12.3 % (11.0 to 13.6 %) slower".
+std::string loss_text(const Proved& point, const Comparison& words) {
+  const double low = 100 * point.low, high = 100 * point.high;
+  if (point.low > 0)
+    return fmt::format("{:.1f} % ({:.1f} to {:.1f} %) {}", 100 * point.loss, low, high,
+                       words.slower);
+  if (point.high < 0)
+    return fmt::format("{:.1f} % ({:.1f} to {:.1f} %) {}", -100 * point.loss, -high, -low,
+                       words.faster);
+  return fmt::format("{:.1f} % {} to {:.1f} % {}", std::abs(low), words.faster, high, words.slower);
+}
+
 /// One curve's points in ascending order: up to where the program hardly suffers, and how much it
-/// does at the end. `up_to` and `at` word a point.
+/// does at the end. What is beyond a point that was not proved is no part of "up to". `up_to` and
+/// `at` word a point.
 template <class UpTo, class At>
-std::string curve_text(const std::vector<Proved>& points, const std::string& slower,
+std::string curve_text(const std::vector<std::optional<Proved>>& points, const Comparison& words,
                        const UpTo& up_to, const At& at) {
-  if (points.empty()) return "";
   constexpr double little = 0.05;
-  const Proved* last = nullptr;
-  double most = 0;
-  for (const Proved& point : points) {
-    if (point.high >= little) break;
-    last = &point;
-    most = std::max(most, point.high);
+  const Proved *last = nullptr, *end = nullptr;
+  double most = -HUGE_VAL;
+  for (const auto& point : points) {
+    if (!point || point->high >= little) break;
+    last = &*point;
+    most = std::max(most, point->high);
   }
-  const Proved& end = points.back();
+  for (const auto& point : points)
+    if (point) end = &*point;
+  if (end == nullptr) return "";
   std::string text;
   if (last != nullptr)
-    text = fmt::format("at most {:.1f} % {} {}", 100 * most, slower, up_to(*last->candidate));
-  if (last == &end) return text;
+    text = fmt::format("at {} {:.1f} % {} {}", most < 0 ? "least" : "most", std::abs(100 * most),
+                       most < 0 ? words.faster : words.slower, up_to(*last->candidate));
+  if (last == end) return text;
   if (!text.empty()) text += ", ";
-  const std::string worse = last == nullptr ? " " + slower : "";
-  const std::string loss = end.low > 0
-                               ? end.interval()
-                               : fmt::format("{:.1f} to {:.1f} %", 100 * end.low, 100 * end.high);
-  return fmt::format("{}{}{} {}", text, loss, worse, at(*end.candidate));
+  return fmt::format("{}{} {}", text, loss_text(*end, words), at(*end->candidate));
 }
 
 }  // namespace
@@ -174,6 +183,9 @@ Expected<Curve> plan_curve(const Machine& machine, const Look* look) {
   const double taken = look != nullptr ? static_cast<double>(look->peak_memory().value) : 0;
   const NumaNode* const node = machine.find_node(curve.near);
   const double left = node == nullptr ? 0 : std::max(0.0, free_of(*node) - taken) / 2;
+  if (left <= static_cast<double>(last_level_caches(machine, cpus->load, {curve.near}).value))
+    return fail_about(ErrorKind::resource, "--curve",
+                      fmt::format("there is no room for the load on node {}", curve.near.value));
   const double each = left / static_cast<double>(cpus->load.size());
   curve.load.size = past;
   if (each < static_cast<double>(past.value))
@@ -227,29 +239,29 @@ std::vector<Candidate> curve_candidates(
 
 std::string curve_answer(const Curve& curve, const std::vector<Candidate>& candidates,
                          const RaceResult& race, const Metric& metric) {
-  std::vector<Proved> under_load, far;
-  for (std::size_t i = 1; i < race.lanes.size(); ++i) {
-    const auto point = proved(candidates[i], race.lanes[i], metric);
-    if (point) (candidates[i].curve->load > 0 ? under_load : far).push_back(*point);
-  }
-  const std::string slower = metric.is_time() ? "slower" : "worse";
+  std::vector<std::optional<Proved>> under_load, far;
+  for (std::size_t i = 1; i < race.lanes.size(); ++i)
+    (candidates[i].curve->load > 0 ? under_load : far)
+        .push_back(proved(candidates[i], race.lanes[i], metric));
+  const Comparison words =
+      metric.is_time() ? Comparison{"slower", "faster"} : Comparison{"worse", "better"};
   const auto reached = [&](const Candidate& one) {
     const auto index = static_cast<std::size_t>(&one - candidates.data());
     const double asked = one.curve->load;
-    const double part = index < curve.windows.size() && curve.peak > 0
-                            ? curve.windows[index].rate() / curve.peak
-                            : asked;
-    const double told = part < (1 - held_within) * asked ? part : asked;
-    return fmt::format("{:.0f} %{}", 100 * told, told < asked ? " (all that it leaves)" : "");
+    if (index >= curve.windows.size()) return fmt::format("{:.0f} %", 100 * asked);
+    const LoadWindow& window = curve.windows[index];
+    const auto why = shortfall_text(window, asked * curve.peak, curve.load.workers.size());
+    return why.empty() ? fmt::format("{:.0f} %", 100 * asked)
+                       : fmt::format("{:.0f} % ({})", 100 * window.rate() / curve.peak, why);
   };
   const std::string loaded = curve_text(
-      under_load, slower, [&](const Candidate& one) { return "up to a load of " + reached(one); },
+      under_load, words, [&](const Candidate& one) { return "up to a load of " + reached(one); },
       [&](const Candidate& one) { return "under a load of " + reached(one); });
   const auto pages = [](const Candidate& one) {
     return one.curve->far < 1 ? fmt::format("{:.0f} %", 100 * one.curve->far) : "all";
   };
   const std::string tiered = curve_text(
-      far, slower, [&](const Candidate& one) { return "with up to " + pages(one); },
+      far, words, [&](const Candidate& one) { return "with up to " + pages(one); },
       [&](const Candidate& one) { return "with " + pages(one); });
   std::string text = loaded;
   if (!tiered.empty())

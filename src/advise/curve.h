@@ -43,9 +43,9 @@ bool has_own_memory(const MemorySample& sample);
 /// Part by which a logarithm of a cost ratio is worse: time lost, or metric lost.
 double loss_of(double log, const Metric& metric);
 
-/// "at most 3.1 % slower up to a load of 50 %, 12.3 % (11.0 to 13.6 %) at 95 %; 30.1 % (28.8 to
-/// 31.5 %) slower with all of its pages on node 2 (cxl)": what the intervals prove, of the
-/// candidates that `race` has lanes for.
+/// "at most 3.1 % slower up to a load of 50 %, 12.3 % (11.0 to 13.6 %) slower under a load of 95 %;
+/// 30.1 % (28.8 to 31.5 %) slower with all of its pages on node 2 (cxl)": what the intervals prove,
+/// of the candidates that `race` has lanes for.
 std::string curve_answer(const Curve& curve, const std::vector<Candidate>& candidates,
                          const RaceResult& race, const Metric& metric);
 

@@ -109,11 +109,12 @@ TEST(Curve, FindsTheSlowdownsOfTheSimulatedMachine) {
 
 TEST(Curve, SaysWhatIsProved) {
   const Advice advice = simulated(known, 3, {0, 0.001});
-  EXPECT_THAT(answer_of(advice),
-              testing::MatchesRegex("at most [2-4]\\.[0-9] % slower up to a load of 50 %, "
-                                    "[34][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) under a load "
-                                    "of 95 %; [78][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) "
-                                    "slower with all of its pages on node 2 \\(cxl\\)"));
+  EXPECT_THAT(
+      answer_of(advice),
+      testing::MatchesRegex("at most [2-4]\\.[0-9] % slower up to a load of 50 %, "
+                            "[34][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) slower under a load "
+                            "of 95 %; [78][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) "
+                            "slower with all of its pages on node 2 \\(cxl\\)"));
   const std::string text = advice_text(advice);
   EXPECT_THAT(text, HasSubstr("Under a load on the memory of node 0"));
   EXPECT_THAT(text, HasSubstr("With a part of its pages on node 2 (cxl)"));
@@ -130,8 +131,47 @@ TEST(Curve, SaysThatNothingSlowsIt) {
 
 TEST(Curve, SaysHowMuchWasLeftForTheLoad) {
   Advice advice = simulated(known, 3, {0, 0.001});
-  advice.curve->windows[4].bytes = 0.6 * advice.curve->peak;
-  EXPECT_THAT(answer_of(advice), HasSubstr("under a load of 60 % (all that it leaves)"));
+  LoadWindow& window = advice.curve->windows[4];
+  window.bytes = 0.6 * advice.curve->peak;
+  EXPECT_THAT(answer_of(advice),
+              HasSubstr("under a load of 60 % (37 % short: its 8 CPUs run without a pause: the "
+                        "memory is full, or they can do no more)"));
+  window.taken = 4;
+  EXPECT_THAT(answer_of(advice), HasSubstr("under a load of 60 % (37 % short: its CPUs were taken "
+                                           "away for 4.00 of 8.00 s)"));
+}
+
+TEST(Curve, SaysThatItIsFaster) {
+  std::vector<double> truth(9, 0.88);
+  truth[0] = 1;
+  const std::string all_faster = answer_of(simulated(truth, 5, {0, 0.001}));
+  EXPECT_THAT(all_faster,
+              testing::MatchesRegex("at least [0-9.]+ % faster up to a load of 95 %; at least "
+                                    "[0-9.]+ % faster with up to all of its pages on .*"));
+  truth[1] = 1.2;
+  EXPECT_THAT(answer_of(simulated(truth, 5, {0, 0.001})),
+              testing::MatchesRegex("1[0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) faster under a "
+                                    "load of 95 %; .*"));
+}
+
+TEST(Curve, EndsWhereAPointFailed) {
+  Advice advice = simulated(std::vector<double>(9, 1.0), 5, {0, 0.001});
+  advice.race.lanes[2].failure = "ended with code 1";
+  EXPECT_THAT(answer_of(advice), HasSubstr("slower up to a load of 25 %, "));
+  EXPECT_THAT(answer_of(advice), HasSubstr("slower under a load of 95 %; "));
+  for (std::size_t i = 1; i < advice.tried; ++i) advice.race.lanes[i].failure = "failed";
+  EXPECT_EQ(answer_of(advice), "no answer: each run beside the idle ones failed");
+}
+
+TEST(Curve, NeedsRoomForTheLoad) {
+  Machine machine = machine_with_cxl();
+  for (NumaNode& node : machine.nodes) {
+    node.memory_free = Bytes{16 * mib};
+    node.memory_cache = Bytes{};
+  }
+  const auto curve = plan_curve(machine, nullptr);
+  ASSERT_FALSE(curve);
+  EXPECT_EQ(curve.error().message, "there is no room for the load on node 0");
 }
 
 }  // namespace

@@ -138,8 +138,9 @@ Expected<int> run_advise(const AdviseWords& words, const std::vector<std::string
 }
 
 void add_measurement(CLI::App& app, AdviseWords& words) {
-  add_value(app, "--atlas", words.atlas, "FILE",
-            "survey.json or another result of this machine, for better candidates");
+  auto* const atlas =
+      add_value(app, "--atlas", words.atlas, "FILE",
+                "survey.json or another result of this machine, for better candidates");
   constexpr std::size_t least_runs = 5, most_runs = 10000, most_warmup = 1000;
   add_parsed(app, "--time", words.options.seconds, "5m", "TIME", "time for all runs together",
              seconds_in);
@@ -148,7 +149,7 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
       "instead of --time: at most N rounds of the screening, and N of the final (at least 5)",
       whole(least_runs, most_runs))
       ->excludes("--time");
-  add_min_effect(app, words.options.min_effect);
+  auto* const min_effect = add_min_effect(app, words.options.min_effect);
   add_value(app, "--metric", words.metric, "time|REGEX",
             "metric to compare: the run time, or a number that the program prints, by a regular "
             "expression with one group: 'Triad: *([0-9.]+)'");
@@ -158,6 +159,7 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   auto* const curve = app.add_flag(
       "--curve", words.options.curve,
       "instead: how the program takes loads on its memory, and its pages on a second memory");
+  curve->excludes(atlas)->excludes(min_effect);
   add_choices<Aspect>(app, "--try", words.axes, axes,
                       "what candidates may change, separated by commas")
       ->excludes(curve);
