@@ -156,9 +156,9 @@ void add_measurement(CLI::App& app, AdviseWords& words) {
   app.add_flag("--higher", words.higher, "a higher metric is better");
   Choices<Aspect> axes;
   for (const Aspect axis : words.axes) axes.emplace_back(name_of(axis), axis);
-  auto* const curve = app.add_flag(
-      "--curve", words.options.curve,
-      "instead: how the program takes loads on its memory, and its pages on a second memory");
+  auto* const curve =
+      app.add_flag("--curve", words.options.curve,
+                   "instead: how it takes loads on its memory, and pages on a second one");
   curve->excludes(atlas)->excludes(min_effect);
   add_choices<Aspect>(app, "--try", words.axes, axes,
                       "what candidates may change, separated by commas")
