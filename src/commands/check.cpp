@@ -73,7 +73,7 @@ std::string text_of(const RunReport& report, const CheckOptions& options) {
   TextStyle style = options.style;
   style.color = wants_color("auto");
   style.width = terminal_columns(STDOUT_FILENO).value_or(0);
-  const std::string text = text_in(options.format, shown, style);
+  std::string text = text_in(options.format, shown, style);
   if (!for_people) return text;
   // In Markdown a line below a list is of its last item.
   const bool is_glued = options.format == "markdown" && !text.ends_with("\n\n");
