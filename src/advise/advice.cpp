@@ -16,6 +16,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "record/labels.h"
 #include "report/answer.h"
 #include "report/view_text.h"
 
@@ -497,6 +498,11 @@ RunReport report_of(const Advice& advice) {
     report.cases.push_back(case_of(i, advice));
   report.warnings = advice.warnings;
   report.views = views_of(advice);
+  // Of a curve without a point there is nothing to show.
+  std::erase_if(report.views, [&](const View& view) {
+    return std::ranges::any_of(view.where,
+                               [&](const auto& label) { return !has_label(report, label.first); });
+  });
   report.facts = facts_of(advice);
   return report;
 }

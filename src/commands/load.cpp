@@ -200,6 +200,9 @@ class Loading {
   Expected<int> load_beside() {
     ProgramRequest request{program_};
     request.grace = std::chrono::seconds(2);
+    // What a script has started ends with it. At a terminal a program may read from that, and a
+    // signal from the keyboard reaches all of it anyway.
+    request.own_group = ::isatty(STDIN_FILENO) == 0;
     ProgramLayout layout;
     layout.cpus = plan_.program_cpus;
     request.prepare = [&] { return put_in_force(layout); };

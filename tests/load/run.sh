@@ -46,6 +46,14 @@ case $case in
     ends_with 143
     says '^told$'
     warns '^INCOMPLETE: interrupted' ;;
+  wrapped) # nor does what a script has started go on
+    # shellcheck disable=SC2016
+    started -- sh -c 'sleep 600 & echo $! >child; echo runs; wait' </dev/null
+    wait_for runs text
+    kill -TERM "$started"
+    ended
+    ends_with 143
+    ! kill -0 "$(<child)" 2>/dev/null || fail 'what the script started goes on' ;;
   deaf) # a program that does not listen is ended
     # shellcheck disable=SC2016
     started -- sh -c 'trap "" TERM; echo runs; while :; do sleep 0.1; done'
