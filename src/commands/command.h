@@ -16,6 +16,7 @@ struct Command;
 struct CommandLine {
   std::vector<std::string> words;    ///< of numatlas itself
   std::vector<std::string> program;  ///< after `--`, where the command runs one
+  bool names_program = false;        ///< there is a `--` for it
   const Command* command = nullptr;  ///< that the words name
 };
 

@@ -59,11 +59,13 @@ struct LoadPlan {
 };
 
 Expected<Rate> parse_rate(const std::string& text) {
-  if (text.ends_with('%')) return Rate{text, std::nullopt, TRY(parse_part(text))};
+  constexpr double least = 1e6;  // a burst of a thread takes no second then
+  const auto part = text.ends_with('%') ? parse_part(text) : Expected<double>(0);
   const auto rate = parse_quantity(text);
-  if (!rate || std::string(rate->unit) != "B/s")
-    return fail(ErrorKind::usage, fmt::format("'{}' is not a rate above 0", text),
-                "in bytes a second or of what the load can do: 20GB/s, 50%");
+  if (text.ends_with('%') && part) return Rate{text, std::nullopt, *part};
+  if (!rate || std::string(rate->unit) != "B/s" || rate->value < least)
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text),
+                "give at least 1MB/s, or 1% to 100% of what the load can do: 20GB/s, 50%");
   return Rate{text, rate->value, std::nullopt};
 }
 
@@ -446,6 +448,8 @@ Start declare_load(CLI::App& app, const CommandLine& line) {
              "how long the load lasts (default: until it is stopped)", parse_duration);
   return [own, &app, &line]() -> Expected<int> {
     const auto program = TRY(program_of(app, line));
+    if (program.empty() && line.names_program)
+      return fail_usage("--", "no program is named", "numatlas load --rate 50% -- ./program");
     return run_load(*own, program);
   };
 }

@@ -118,6 +118,7 @@ CommandLine split(const std::vector<std::string>& all, const std::vector<Command
   const std::vector<std::string> after(end + 1, all.end());
   if (line.command != nullptr && line.command->has_program) {
     line.program = after;
+    line.names_program = true;
     return line;
   }
   for (const std::string& word : after)

@@ -424,6 +424,8 @@ void mark_old(const CheckRule& rule, Hosts& hosts) {
                            day_of(night));
     if (reason.empty()) continue;
     host.judged = false;
+    std::erase_if(host.findings,
+                  [](const Case& one) { return label_of(one, "finding") == finding::low; });
     host.unjudged.push_back({"", reason, "last seen " + date_text(day)});
   }
 }

@@ -272,8 +272,8 @@ void hold_by_processor(const Machine& machine, const Published& published, Norma
   no_verdict("it reads more than its memory carries: other memory answers as well", one);
 }
 
-/// Nothing where nobody could know such a machine: none of a cloud, with processors that no table
-/// has.
+/// Nothing of a whole machine, of no cloud, with processors that no table has: nobody could know
+/// it.
 std::optional<Normal> reads_beside(const Machine& machine, const Like& like, const Estimate& rate,
                                    const Published& published) {
   Normal one{reads_name, "B/s", rate};
@@ -302,8 +302,8 @@ std::optional<Normal> reads_beside(const Machine& machine, const Like& like, con
     return one.count > 0 ? std::optional(one) : std::nullopt;
   }
   if (one.count > 0 || like.has_type() || like.has_provider()) return one;
-  if (!is_virtual(machine)) return std::nullopt;
-  one.reason = "the firmware names no cloud (--machine-type)";
+  one.reason = is_virtual(machine) ? "the firmware names no cloud (--machine-type)"
+                                   : "the system does not say whether it is a virtual machine";
   return one;
 }
 
@@ -501,7 +501,15 @@ Expected<Published> published_with(const std::string& own_file) {
   Published published;
   if (own_file.empty()) return published;
   const auto text = TRY(read_file(own_file, "--published: " + printable(own_file), ""));
-  published.tables.push_back(TRY(parse_published(text, printable(own_file))));
+  PublishedTable own = TRY(parse_published(text, printable(own_file)));
+  // Its rows would count twice.
+  if (std::ranges::find(published.tables, own.name, &PublishedTable::name) !=
+      published.tables.end())
+    return fail_usage(
+        "--published",
+        fmt::format("numatlas has the table {} of {} itself", own.name, printable(own_file)),
+        "leave it out, or give rows of your own a name of their own");
+  published.tables.push_back(std::move(own));
   return published;
 }
 
