@@ -134,7 +134,7 @@ TEST(Tables, ErrorsNameLineAndColumn) {
            {"yes", "true", "t.csv:7: virtual: expected 'yes' or nothing"},
            {"yes,2026-02", "yes,2026-13", "t.csv:7: date"},
            {"processor,", "Processor,", "t.csv:6: unknown column 'Processor'"},
-           {"# licence: none\n", "", "t.csv:5: its head does not say its licence"},
+           {"# licence: none\n", "", "t.csv:5: its head has no licence"},
            {"# date: 2026-02", "# date: May", "t.csv:6: date"},
            {"EPYC 7742 , 8,138 to 144,,\"quiet, cold\",yes,2026-02\n", "", "t.csv:7: has no rows"},
        }) {

@@ -163,7 +163,7 @@ std::optional<Column> column_named(const std::string& name) {
 std::string problem_of(const PublishedRow& row) {
   if (row.processor.empty() == row.gpu.empty()) return "expected either a processor or a gpu";
   if (row.figures.empty()) return "has no figure";
-  if (!row.date.empty() && !is_month(row.date)) return "date: is no month as 2026-02";
+  if (!row.date.empty() && !is_month(row.date)) return "date: is not a month such as 2026-02";
   if (!row.source.empty() && !row.source.starts_with("https://"))
     return "source: is no address that starts with https://";
   return "";
@@ -208,8 +208,8 @@ Expected<PublishedTable> parse_published(std::string_view text, const std::strin
     if (columns.empty()) {
       for (const auto& [key, value] : head)
         if (value->empty())
-          return wrong(fmt::format("its head does not say its {}", key.substr(2, key.size() - 4)));
-      if (!is_month(table.date)) return wrong("date: is no month as 2026-02");
+          return wrong(fmt::format("its head has no {}", key.substr(2, key.size() - 4)));
+      if (!is_month(table.date)) return wrong("date: is not a month such as 2026-02");
       for (const std::string& cell : cells) {
         const auto column = column_named(cell);
         if (!column) return wrong(fmt::format("unknown column '{}'", cell));
