@@ -425,9 +425,11 @@ SurveyPart survey(const Machine&) {
 /// What each memory's load does to the others.
 SurveyPart survey_neighbours(const Machine& machine) {
   if (machine.ordinary_memory_nodes().size() < 2) return {.reason = only_one_node(machine)};
-  return {1,
+  return {2,
           {"--pairs", "local", "--load-memory", "each"},
-          {{"loads", {"load_memory"}, 2}, {"nodes", {"cpu_node", "memory_node"}, 2}}};
+          {{"figures", {"measured"}, 1, Keep::first},
+           {"nodes", {"cpu_node", "memory_node"}, 1},
+           {"loads", {"load_memory"}, 2}}};
 }
 
 }  // namespace
