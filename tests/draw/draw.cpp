@@ -23,7 +23,8 @@ Expected<RunReport> draw(nlohmann::json& value) {
   return report;
 }
 
-/// Draws a result or a survey, and says what is normal of a survey that does not. "" or what is wrong.
+/// Draws a result or a survey, and says what is normal of a survey that does not. "" or what is
+/// wrong.
 std::string draw_all(nlohmann::json& value) {
   if (value.contains("cases")) {
     const auto report = draw(value);
