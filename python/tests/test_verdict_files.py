@@ -85,14 +85,15 @@ def test_check_of_any_command_shows_the_slow_host(tmp_path):
     subprocess.run([sys.executable, make, tmp_path, program()], check=True)
     words = ["check", "fleet", "--expect", "bandwidth_sum=900GB/s"]
     result = numatlas.load(stored(tmp_path, "check", *words))
-    slow, below, hosts = figures_of(result)
+    slow, below, normal, hosts = figures_of(result)
     assert slow.cells[0][:2] == ["n3", "slow"] and slow.cells[0][5:8] == ["139 GB/s", "175 GB/s", "-20.2 %"]
+    assert [row[1] for row in normal.cells] == ["not judged"] * 5, "they are simulated"
     assert len(below.cells) == 5 and "900 GB/s" in below.cells[0]
     assert next(row for row in hosts.cells if row[0] == "n3")[1:4] == ["1", "1", "0"]
     tree = Tree(page([result]))
     assert tree.find("h1")[0]["text"].startswith("SLOW 1 of 5: n3 (read 1MiB base -20 %")
     identities = [one["id"] for one in tree.find("article")]
-    assert len(set(identities)) == 3
+    assert len(set(identities)) == 4
     text = page([numatlas.load(stored(tmp_path, "judged", "check", "fleet"))])
     assert "not judged: odd" in Tree(text).find("section", id="warnings")[0]["text"]
 
