@@ -119,7 +119,7 @@ std::vector<Experiment> experiments() {
                        {.ar1 = Ar1Noise{*parse_duration(tau), 0.05}},
                        "loaded",
                        plus({"--pairs", "0:0", "--load-memory", "0,1"}, ten),
-                       "slowdown",
+                       "neighbour_slowdown",
                        Gate::coverage,
                        {measured, node}});
   for (Experiment& one : all)

@@ -1,10 +1,20 @@
 """Text from files, as a terminal or a page may show it."""
 
 import re
+from collections.abc import Callable
 
 #: What a terminal takes as an order or a line end, what turns the direction of writing, and bytes that were
 #: no text: as src/base/text.cpp of the program.
 _ACTS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def cut(text: str, fits: Callable[[str], bool], end: str = "...") -> str:
+    """The text, or as much of it as fits with `end` behind it."""
+    if fits(text):
+        return text
+    while text and not fits(text + end):
+        text = text[:-1]
+    return text + end
 
 
 def printable(text: str) -> str:

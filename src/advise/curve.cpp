@@ -287,13 +287,13 @@ void add_curve_figures(Case& one, const Curve& curve, std::size_t index, const C
         load_key, "B/s",
         Estimate(point.load > 0 && index < curve.windows.size() ? curve.windows[index].rate() : 0));
   if (point.load == 0) figure(far_key, "1", Estimate(point.far));
-  if (index == 0) return figure(slowdown_key, "1", Estimate(0));
+  if (index == 0) return figure(slowdown_key, "cost", Estimate(0));
   if (!lane.against_reference) return;
   Estimate slowdown = *lane.against_reference;
   slowdown.value = loss_of(slowdown.value, metric);
   if (slowdown.low) slowdown.low = loss_of(*slowdown.low, metric);
   if (slowdown.high) slowdown.high = loss_of(*slowdown.high, metric);
-  figure(slowdown_key, "1", slowdown);
+  figure(slowdown_key, "cost", slowdown);
 }
 
 std::vector<View> curve_views(const Curve& curve, const ViewColumn& runs) {
@@ -337,7 +337,7 @@ std::vector<Fact> curve_facts(const Curve& curve, const std::vector<Candidate>& 
         {loaded ? "slowdown_under_load" : "slowdown_of_pages",
          {{"candidate", candidates[i].name}, {"memory_node", std::to_string(node.value)}},
          "slowdown of the program: " + candidates[i].name,
-         "1",
+         "cost",
          estimate});
   }
   return facts;

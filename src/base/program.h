@@ -18,6 +18,10 @@ namespace numatlas {
 /// Words as execv takes them; valid as long as `words`.
 std::vector<char*> as_argv(const std::vector<std::string>& words);
 
+/// Exit codes of who starts a program that cannot be: as env(1) and the shells have them, found but
+/// not executable, and not found.
+inline constexpr int cannot_execute = 126, not_found = 127;
+
 /// Why execvp of a program failed with this errno value, and what to try: unavailable or
 /// permission, the program as subject.
 Error failed_start(const std::string& program, int code);

@@ -47,10 +47,6 @@ struct ExecOptions {
   bool dry_run = false, verbose = false, exact = false;
 };
 
-// As env(1) and the shells: found but not executable, not found.
-constexpr int cannot_execute = 126;
-constexpr int not_found = 127;
-
 /// Pages that a program's heap can have.
 std::vector<PageKind> heap_pages() {
   std::vector<PageKind> kinds{PageKind::base, PageKind::thp};

@@ -60,9 +60,9 @@ struct LoadPlan {
 
 Expected<Rate> parse_rate(const std::string& text) {
   constexpr double least = 1e6;  // a burst of a thread takes no second then
-  const auto part = text.ends_with('%') ? parse_part(text) : Expected<double>(0);
+  if (text.ends_with('%'))
+    if (const auto part = parse_part(text)) return Rate{text, std::nullopt, *part};
   const auto rate = parse_quantity(text);
-  if (text.ends_with('%') && part) return Rate{text, std::nullopt, *part};
   if (!rate || std::string(rate->unit) != "B/s" || rate->value < least)
     return fail(ErrorKind::usage, fmt::format("'{}' is not a rate", text),
                 "give at least 1MB/s, or 1% to 100% of what the load can do: 20GB/s, 50%");
@@ -220,7 +220,6 @@ class Loading {
     const auto run = run_program(request);
     if (run) return run->exit_code();
     if (!is_about(run.error(), program_.front())) return fail(run.error());
-    constexpr int cannot_execute = 126, not_found = 127;
     print_error(run.error());
     started_ = false;
     return run.error().kind == ErrorKind::unavailable ? not_found : cannot_execute;
@@ -291,8 +290,8 @@ class Loading {
     values.best = std::ranges::max(values.values);
     const Estimate busy = mean_over([](const auto& one) { return one.cpu / one.seconds; });
     const Estimate taken = mean_over([](const auto& one) { return one.taken / one.seconds; });
-    one.figures.push_back({"cpus_busy", "1", busy, std::nullopt});
-    one.figures.push_back({"cpus_taken", "1", taken, std::nullopt});
+    one.figures.push_back({"cpus_busy", "cost", busy, std::nullopt});
+    one.figures.push_back({"cpus_taken", "cost", taken, std::nullopt});
     visits.count = static_cast<int>(seconds_.size());
     visits.figures = {std::move(values)};
     one.visits = std::move(visits);

@@ -318,9 +318,7 @@ class SimulatedLoad final : public HeldLoad {
 /// The node of CPUs that is nearest to one of memory.
 NodeId nearest_cpus(const Machine& machine, NodeId memory) {
   const NodeSet with_cpus = machine.nodes_of(machine.usable_cpus());
-  const auto nearest = std::ranges::min_element(
-      with_cpus, {}, [&](NodeId node) { return distance_between(machine, node, memory); });
-  return nearest == with_cpus.end() ? memory : *nearest;
+  return with_cpus.empty() ? memory : nearest_to(machine, with_cpus, memory);
 }
 
 /// `all`: seconds of all threads.

@@ -127,6 +127,7 @@ std::string help_of(const std::string& key) {
       {"operations", "Operations per second"},
       {"rate_asked", "Bytes per second that the load was held to"},
       {"reached_share", "Part of the rate asked that a load reached"},
+      {"neighbour_slowdown", "Times as slow as without a load on the other memory"},
       {"slowdown", "Part by which a program is slower than without a load, on its own memory"},
       {"far_share", "Part of a program's pages that are on a second memory"},
       {"cpus_busy", "CPUs that a load kept busy"},

@@ -240,6 +240,11 @@ int distance_between(const Machine& machine, NodeId from, NodeId to) {
   return found == node->distance.end() ? unknown : found->second;
 }
 
+NodeId nearest_to(const Machine& machine, const NodeSet& nodes, NodeId to) {
+  return *std::ranges::min_element(
+      nodes, {}, [&](NodeId node) { return distance_between(machine, node, to); });
+}
+
 std::vector<int> counts_of_cpus(const PlanInput& input) {
   const RunOptions& options = input.options;
   if (!options.thread_counts.empty()) return options.thread_counts;

@@ -109,6 +109,8 @@ std::optional<Error> nodes_skip(const Machine& machine, const std::vector<NodeId
 
 /// By the machine's table; 0 of a node to itself, the greatest number where it is not known.
 int distance_between(const Machine& machine, NodeId from, NodeId to);
+/// Of these nodes, which are not none, the nearest to one.
+NodeId nearest_to(const Machine& machine, const NodeSet& nodes, NodeId to);
 
 /// Where benchmarks compare numbers of CPUs: those of --threads, else the powers of two and all.
 std::vector<int> counts_of_cpus(const PlanInput& input);

@@ -7,6 +7,7 @@ from numatlas.figures.atlas_layout import TITLE
 from numatlas.figures.model import Atlas, Box, Spot
 from numatlas.figures.scales import colour_of, colour_range
 from numatlas.file_error import FileError
+from numatlas.text import cut
 from numatlas.units import quantity_text
 
 OTHER = {"latency": "bandwidth", "bandwidth": "latency"}
@@ -78,10 +79,7 @@ class _Paint:
         size = self._size(size)
         while wide and size > SMALLEST and self.pen.width(text, size, bold) > wide:
             size -= 0.5
-        if wide and self.pen.width(text, size, bold) > wide:
-            while text and self.pen.width(f"{text}...", size, bold) > wide:
-                text = text[:-1]
-            text += "..."
+        text = cut(text, lambda one: not wide or self.pen.width(one, size, bold) <= wide)
         self.pen.words(text, x, y, size, colour, side, bold)
 
     def _size(self, points: float) -> float:

@@ -22,7 +22,7 @@ DrawnCell = dict[str, Any]
 ENDS = ("value", "low", "high")
 #: What labels are called that their own names do not tell.
 LABELS = {"victim": "CPUs:memory", "load_memory": "load on node"}
-SLOWDOWN = "slowdown"
+SLOWDOWN = "neighbour_slowdown"
 
 
 def figures(result: Result) -> list[Figure]:
@@ -211,7 +211,7 @@ def _matrix(result: Result, view: View, drawn: Drawn) -> Matrix:
         rows=[", ".join(cell["text"] for cell in row["cells"][:left] if cell["text"] != "-") for row in rows],
         columns=[drawn["heads"][at]["text"] for at in columns],
         unit=drawn["shown"]["unit"] or "",
-        less_is_better=drawn.get("less_is_better", drawn["figure"] == SLOWDOWN),
+        less_is_better=drawn.get("less_is_better", False),
         values=[[one[0] for one in row] for row in ends],
         low=[[one[1] for one in row] for row in ends],
         high=[[one[2] for one in row] for row in ends],

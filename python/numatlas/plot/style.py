@@ -16,6 +16,7 @@ from matplotlib.transforms import Bbox
 
 from numatlas.figures.model import Figure
 from numatlas.figures.told import GRAVE
+from numatlas.text import cut
 
 #: For png; a page's width of 7 inches is then 1400 pixels.
 DPI = 200
@@ -234,11 +235,7 @@ def wrap(text: str, width: float, size: float, bold: bool = False) -> list[str]:
 
 def shorten(text: str, width: float, size: float, bold: bool = False) -> str:
     """The text, or as much of it as fits into `width` inches, and "..."."""
-    if text_width(text, size, bold) <= width:
-        return text
-    while text and text_width(text + "...", size, bold) > width:
-        text = text[:-1]
-    return text + "..."
+    return cut(text, lambda one: text_width(one, size, bold) <= width)
 
 
 def numbers(values: Iterable[float | None]) -> np.ndarray:

@@ -13,6 +13,7 @@ from numatlas.figures.loaded import AT_80, legend_of
 from numatlas.figures.matrix_words import fitting
 from numatlas.figures.model import Atlas, Bars, Box, Curves, Figure, Fleet, Mark, Matrix, Series
 from numatlas.figures.scales import Scale, around, colour_of, common_ends, x_scale, y_scale
+from numatlas.text import cut
 from numatlas.units import number_text, spread_text
 
 #: Units of a picture that has half of a page, and of one that has all of it.
@@ -71,11 +72,7 @@ def width_of(text: str, size: float = SIZE) -> float:
 
 
 def _cut(text: str, width: float) -> str:
-    if width_of(text) <= width:
-        return text
-    while text and width_of(text + "…") > width:
-        text = text[:-1]
-    return text + "…"
+    return cut(text, lambda one: width_of(one) <= width, "…")
 
 
 def _picture(wide: float, tall: float, words: str, parts: list[str]) -> str:

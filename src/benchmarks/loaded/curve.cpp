@@ -354,6 +354,24 @@ void order_by_load(RunReport& report, const std::vector<std::string>& labels) {
   std::ranges::stable_sort(report.cases, {}, place);
 }
 
+std::vector<Figure> rate_asked(const Case& visit) {
+  double asked = 0;
+  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
+  if (!(asked > 0)) return {};
+  return {{"rate_asked", "B/s", asked, std::nullopt}};
+}
+
+const Case* case_with(const RunReport& report, PageKind pages,
+                      const std::vector<std::string>& labels,
+                      const std::vector<std::string>& values) {
+  const auto found = std::ranges::find_if(report.cases, [&](const Case& one) {
+    return one.pages == name_of(pages) &&
+           std::ranges::equal(values, labels, {}, {},
+                              [&](const auto& label) { return label_of(one, label); });
+  });
+  return found == report.cases.end() ? nullptr : &*found;
+}
+
 void conclude_curves(RunReport& report) {
   constexpr double part = 0.8;
   order_by_load(report, curve_labels(report));

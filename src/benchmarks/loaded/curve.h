@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "memory/buffer.h"
 #include "record/labels.h"
 #include "record/report.h"
 #include "report/rules.h"
@@ -48,6 +49,12 @@ void order_by_load(RunReport& report, const std::vector<std::string>& labels);
 /// such a point: where the load is 80 % of the largest of all, between the points next to it. The
 /// knee is of the first point that has its load.
 void conclude_curves(RunReport& report);
+/// "rate_asked" of the loaders together in B/s; nothing where they were asked for none.
+std::vector<Figure> rate_asked(const Case& visit);
+/// The case with these values of these labels; nullptr where there is none.
+const Case* case_with(const RunReport& report, PageKind pages,
+                      const std::vector<std::string>& labels,
+                      const std::vector<std::string>& values);
 /// Rates that were not reached, and peaks whose parts are no better known than they are.
 std::vector<Warning> curve_warnings(const RunReport& report);
 

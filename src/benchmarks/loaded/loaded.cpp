@@ -192,14 +192,6 @@ void add_options(Options& own, CLI::App& app) {
   own.app = &app;
 }
 
-/// The rate that was asked for.
-std::vector<Figure> totals(const Case& visit, const RunReport&) {
-  double asked = 0;
-  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
-  if (!(asked > 0)) return {};
-  return {{"rate_asked", "B/s", asked, std::nullopt}};
-}
-
 /// The first worker of the node chases. Hardware threads of its core would take its core from it,
 /// not the memory, so they do not load.
 Curve curve_of(const PlanInput& input, NodeId cpus, NodeId memory) {
@@ -366,14 +358,9 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
   if (!all || !own.rates.empty() || refined) return more;
   for_each_of(
       [&](PageKind pages, const Curve& curve, const Choice& kernel) {
-        const std::vector<std::string> labels = value_of({curve, kernel}, peak_load).labels;
-        const auto peak = std::ranges::find_if(report.cases, [&](const Case& one) {
-          return one.pages == name_of(pages) &&
-                 std::ranges::equal(labels, load_labels, {}, {},
-                                    [&](const auto& label) { return label_of(one, label); });
-        });
-        const Figure* const sum =
-            peak == report.cases.end() ? nullptr : find_total(*peak, "bandwidth_sum");
+        const Case* const peak =
+            case_with(report, pages, load_labels, value_of({curve, kernel}, peak_load).labels);
+        const Figure* const sum = peak == nullptr ? nullptr : find_total(*peak, "bandwidth_sum");
         if (sum == nullptr || !sum->value()) return;
         for (const int percent : percents)
           more.push_back({pages,
@@ -484,7 +471,7 @@ Benchmark make() {
                         .alike = {"pages", "cpu_node", "memory_node", "gpus", "memory"},
                         .as = Against::As::more}},
            .of_flow = with(flow_figures),
-           .totals = totals,
+           .totals = [](const Case& visit, const RunReport&) { return rate_asked(visit); },
            .conclude = with(conclude)},
       .shown = {.warnings = curve_warnings, .views = with(views), .facts = loaded_facts},
       .survey = survey,

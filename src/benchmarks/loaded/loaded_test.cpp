@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -172,6 +173,24 @@ TEST(Loaded, NeighboursHaveTheSameVictimsWhateverLoads) {
     victims.insert(its);
   }
   EXPECT_THAT(victims, ElementsAre(ElementsAre(0, 1)));
+}
+
+TEST(Loaded, AFewNeighboursLoadMemoryAndNoCache) {
+  const auto plan =
+      testing::sure_plan("loaded", {"--pairs", "0:0", "--load-memory", "1", "--load-cpus", "15"},
+                         "numa:2(memory=17179869184) l3:1(size=33554432) core:8 pu:1");
+  std::set<std::uint64_t> of_victims;
+  for (const PlannedCase& planned : plan) {
+    const bool alone = label_of(planned.head, "measured").empty();
+    for (const Flow& flow : planned.scenario.flows) {
+      const std::uint64_t bytes = flow.region.bytes.value;
+      const bool loads = alone || flow.role == Role::load;
+      EXPECT_TRUE(!loads || bytes >= 4ULL * 33554432) << planned.head.name;
+      if (!alone && flow.role == Role::measured && traits_of(flow.kernel).streams())
+        of_victims.insert(bytes);
+    }
+  }
+  EXPECT_EQ(of_victims.size(), 1U) << "alike with and without a load";
 }
 
 TEST(Loaded, ThePartsOfThePeakFollowFromIt) {

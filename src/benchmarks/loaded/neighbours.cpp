@@ -31,6 +31,8 @@ namespace {
 // Of what the load reaches by itself; beside these all it can.
 constexpr std::array percents{50, 80};
 constexpr const char* full_load = "100%";
+/// How many times as slow as without a load: a figure of the cases, and a fact.
+constexpr const char* slowdown_key = "neighbour_slowdown";
 constexpr const char *of_latency = "latency", *of_bandwidth = "bandwidth";
 const std::vector<std::string> own_labels{"measured", "victim",      "cpu_node",  "memory_node",
                                           "load",     "load_memory", "load_cpus", "load_kernel"};
@@ -68,12 +70,6 @@ std::vector<int> victims_of(const Options& own, const PlanInput& input, NodeId n
   return workers;
 }
 
-NodeId nearest_workers(const PlanInput& input, const Machine& machine, NodeId memory) {
-  const NodeSet nodes = worker_nodes(input);
-  return *std::ranges::min_element(
-      nodes, {}, [&](NodeId node) { return distance_between(machine, node, memory); });
-}
-
 Load load_of(const Options& own, const PlanInput& input, const std::vector<int>& victims,
              NodeId memory) {
   const Machine& machine = input.machines.front();
@@ -85,7 +81,7 @@ Load load_of(const Options& own, const PlanInput& input, const std::vector<int>&
   std::set<std::pair<bool, int>> taken;
   for (const int worker : victims) taken.insert(core_of(input, worker));
   CpuSet cpus;
-  const NodeId home = nearest_workers(input, machine, memory);
+  const NodeId home = nearest_to(machine, worker_nodes(input), memory);
   for (const int worker : own.cpus ? all_workers(input.layout) : workers_on(input.layout, {home})) {
     if ((own.cpus && !is_given(own, input, worker)) || taken.contains(core_of(input, worker)))
       continue;
@@ -183,14 +179,8 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
   const bool refined = std::ranges::any_of(
       report.cases, [&](const Case& one) { return label_of(one, "load") == first; });
   if (!all || !nodes || refined || own.gpu) return more;
-  const auto find = [&](PageKind pages, const Setting& setting, const char* load) -> const Case* {
-    const auto labels = value_of(setting, load).labels;
-    const auto found = std::ranges::find_if(report.cases, [&](const Case& one) {
-      return one.pages == name_of(pages) &&
-             std::ranges::equal(labels, own_labels, {}, {},
-                                [&](const auto& label) { return label_of(one, label); });
-    });
-    return found == report.cases.end() ? nullptr : &*found;
+  const auto find = [&](PageKind pages, const Setting& setting, const char* load) {
+    return case_with(report, pages, own_labels, value_of(setting, load).labels);
   };
   for_each_of(
       [&](PageKind pages, const Setting& victim) {
@@ -213,21 +203,27 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
 /// On a small node half of the room is the victims', and half the loaders'.
 constexpr double half_room = default_room / 2;
 
-Bytes size_of(const PlanInput& input, const AxisSetting& now) {
+Bytes past_caches_on(const PlanInput& input, const std::vector<int>& workers, NodeId memory,
+                     Bytes least, PageKind pages) {
+  if (workers.empty()) return least;
+  return size_with_room(input, size_past_caches(input, workers, least, {memory}),
+                        flows_on_node(workers, memory, pages), half_room);
+}
+
+/// Of each victim, alike with and without a load.
+Bytes size_of_victims(const GivenAxes& given, const PlanInput& input, const Setting& its,
+                      PageKind pages) {
+  if (its.measured == of_latency && !its.victims.empty())
+    return past_caches_on(input, {its.victims.front()}, its.memory, least_chase, pages);
+  return given.size().value_or(
+      past_caches_on(input, its.victims, its.memory, least_past_caches, pages));
+}
+
+/// Of each loader; without a load, of each victim.
+Bytes size_of(const GivenAxes& given, const PlanInput& input, const AxisSetting& now) {
   const auto& its = now.of<Setting>();
-  std::vector<int> together = its.victims;
-  NodeSet memories{its.memory};
-  if (its.load) {
-    together.insert(together.end(), its.load->workers.begin(), its.load->workers.end());
-    memories.insert(its.load->memory);
-  }
-  // Alike with and without a load: the caches that a victim has are those of its reference.
-  const Bytes wanted = size_past_caches(input, its.victims, least_past_caches, memories);
-  std::vector<Flow> flows = flows_on_node(its.victims, its.memory, now.pages);
-  if (its.load)
-    std::ranges::move(flows_on_node(its.load->workers, its.load->memory, now.pages),
-                      std::back_inserter(flows));
-  return size_with_room(input, wanted, flows, half_room);
+  if (!its.load || its.load->workers.empty()) return size_of_victims(given, input, its, now.pages);
+  return past_caches_on(input, its.load->workers, its.load->memory, least_past_caches, now.pages);
 }
 
 /// Copies of a GPU from this memory and back to it.
@@ -261,21 +257,18 @@ void add_copies(const PlanInput& input, int index, const Setting& its, Point& po
   }
 }
 
-Expected<Point> point(const Options& own, const PlanInput& input, const AxisSetting& now) {
+Expected<Point> point(const Options& own, const GivenAxes& given, const PlanInput& input,
+                      const AxisSetting& now) {
   const auto& its = now.of<Setting>();
   const bool alone = its.measured.empty();
+  const Bytes size = size_of_victims(given, input, its, now.pages);
   Point point{.reference = alone || !its.load};
-  if (its.measured == of_latency && !its.victims.empty()) {
-    const int chaser = its.victims.front();
-    const Bytes size =
-        size_with_room(input, size_past_caches(input, {chaser}, least_chase, {its.memory}),
-                       flows_on_node({chaser}, its.memory, now.pages), half_room);
-    if (!its.load) point.size = size;
-    point.flows.push_back(chase_flow(input, chaser, size, now.pages));
-  }
+  if (!its.load) point.size = size;
+  if (its.measured == of_latency && !its.victims.empty())
+    point.flows.push_back(chase_flow(input, its.victims.front(), size, now.pages));
   if (its.measured == of_bandwidth)
     for (const int worker : its.victims)
-      point.flows.push_back(access_flow(input, "read", worker, now.size, now.pages));
+      point.flows.push_back(access_flow(input, "read", worker, size, now.pages));
   for (Flow& flow : point.flows) flow.region.placement = bound_to(its.memory);
   if (its.victims.empty() && !alone)
     point.skip = Error{
@@ -312,9 +305,7 @@ std::vector<Figure> totals(const Case& visit, const RunReport& report) {
   };
   if (label_of(visit, "measured") == of_bandwidth) add("victims_sum", false);
   add("load_sum", true);
-  double asked = 0;
-  for (const FlowResult& flow : visit.flows) asked += flow.rate.value_or(0);
-  if (asked > 0) figures.push_back({"rate_asked", "B/s", asked, std::nullopt});
+  std::ranges::move(rate_asked(visit), std::back_inserter(figures));
   return figures;
 }
 
@@ -354,7 +345,7 @@ using Slowed = std::pair<const Case*, Estimate>;
 std::vector<Slowed> by_slowdown(const RunReport& report) {
   std::vector<const Case*> own, others;
   for (const Case& one : report.cases) {
-    if (label_of(one, "load") != full_load || !estimate_of(one, "slowdown")) continue;
+    if (label_of(one, "load") != full_load || !estimate_of(one, slowdown_key)) continue;
     const bool same = label_of(one, "load_memory") == label_of(one, "memory_node");
     (same ? own : others).push_back(&one);
   }
@@ -377,7 +368,7 @@ void conclude(RunReport& report) {
   order_by_load(report, {"measured", "victim", "load_memory", "load_kernel"});
   for (Case& one : report.cases)
     if (const auto slowdown = slowdown_of(report, one, 1))
-      one.figures.push_back({"slowdown", "1", *slowdown, std::nullopt});
+      one.figures.push_back({slowdown_key, "cost", *slowdown, std::nullopt});
   const auto slowed = by_slowdown(report);
   if (slowed.empty()) return;
   const auto& [first, most] = slowed.front();
@@ -386,23 +377,26 @@ void conclude(RunReport& report) {
     if (one != first) others = std::max(others, its.high.value_or(its.value));
   if (most.low && *most.low > 1) {
     report.answer = fmt::format("Load on {} slows {}: {} as slow", load_words(report, *first),
-                                victim_words(*first), estimate_text(most, "1"));
+                                victim_words(*first), estimate_text(most, "cost"));
     if (others > 0)
-      report.answer += fmt::format("; other neighbours at most {}", quantity_text(others, "1"));
+      report.answer +=
+          fmt::format("; other neighbours at most {}", estimate_text(Estimate(others), "cost"));
     return;
   }
-  report.answer = "No load on a memory surely slows another one: at most " +
-                  quantity_text(std::max(others, most.high.value_or(most.value)), "1") + " as slow";
+  report.answer =
+      "No load on a memory surely slows another one: at most " +
+      estimate_text(Estimate(std::max(others, most.high.value_or(most.value))), "cost") +
+      " as slow";
 }
 
 std::vector<Fact> facts(const RunReport& report) {
   std::vector<Fact> all;
   for (const auto& [one, its] : by_slowdown(report)) {
-    Fact fact{"neighbour_slowdown",
+    Fact fact{slowdown_key,
               {},
               fmt::format("{} under load on {}", victim_words(*one), load_words(report, *one)),
-              "1",
-              *estimate_of(*one, "slowdown")};
+              "cost",
+              *estimate_of(*one, slowdown_key)};
     for (const char* const label :
          {"measured", "cpu_node", "memory_node", "load_memory", "load_kernel"})
       if (const std::string text = label_of(*one, label); !text.empty())
@@ -428,7 +422,7 @@ std::vector<Table> tables() {
       .only = {"measured", "load_memory", std::string("load=") + full_load},
       .rows = "victim",
       .columns = "load_memory",
-      .cells = {figure_column("", "slowdown", 1, Part::with_interval)},
+      .cells = {figure_column("", slowdown_key, 1, Part::with_interval)},
       .notes = {"rows: node of the CPUs and node of the memory that are measured; columns: "
                 "node whose memory is loaded meanwhile; 1.40: 1.4 times as slow as without "
                 "a load"}};
@@ -442,7 +436,7 @@ std::vector<Table> tables() {
                 figure_column("reached", "load_sum", in_gb_per_s),
                 figure_column("latency", "latency", in_ns, Part::value, 1),
                 figure_column("bandwidth", "victims_sum", in_gb_per_s),
-                figure_column("slowdown", "slowdown", 1, Part::with_interval)},
+                figure_column("slowdown", slowdown_key, 1, Part::with_interval)},
       .notes = {"latency in ns, rates in GB/s; peak: the load by itself; 100%: all that the load "
                 "can reach"}};
   return {matrix, all};
@@ -483,15 +477,17 @@ Expected<void> use(Options own, Pairs pairs, Benchmark& its) {
   const auto with = [=](auto function) {
     return [=](auto&&... rest) { return function(own, pairs, *given, rest...); };
   };
-  its.sweeps = {{.point = [own](const PlanInput& input,
-                                const AxisSetting& now) { return point(own, input, now); },
-                 .name = "[{measured} node {cpu_node} to {memory_node}, ][{load_kernel} ]{load}[ "
-                         "on node {load_memory} by {who}], {pages}",
-                 .axes = {{.labels = own_labels, .values = with(settings)}},
-                 .threads = {.compared = false},
-                 .size = {.usual = size_of},
-                 .of_kernels = false,
-                 .later = with(parts_of_peaks)}};
+  its.sweeps = {
+      {.point = [=](const PlanInput& input,
+                    const AxisSetting& now) { return point(own, *given, input, now); },
+       .name = "[{measured} node {cpu_node} to {memory_node}, ][{load_kernel} ]{load}[ "
+               "on node {load_memory} by {who}], {pages}",
+       .axes = {{.labels = own_labels, .values = with(settings)}},
+       .threads = {.compared = false},
+       .size = {.usual = [given](const PlanInput& input,
+                                 const AxisSetting& now) { return size_of(*given, input, now); }},
+       .of_kernels = false,
+       .later = with(parts_of_peaks)}};
   its.check = [own](const PlanInput& input) -> Expected<void> {
     TRY(check_nodes_are_known(input, "loaded"));
     CpuSet known;
