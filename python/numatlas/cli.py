@@ -21,7 +21,7 @@ from numatlas.result import Result
 from numatlas.text import printable
 
 if TYPE_CHECKING:
-    from numatlas.plot.style import Frame
+    from numatlas.plot import Frame
 
 #: Inches that a picture may be wide.
 NARROWEST, WIDEST = 2.5, 30.0
@@ -109,8 +109,7 @@ def _plot() -> None:
     Several figures of a kind share the picture that --output names; without
     it each goes to a file of its own, named by its key. Of several files curves and bars share axes, and maps
     stand side by side."""
-    from numatlas.plot import check_form
-    from numatlas.plot.style import PAPER, Frame
+    from numatlas.plot import PAPER, Frame, check_form
 
     parser = _parser("plot", _plot.__doc__, "KIND.png; png, svg, pdf or (of loaded) csv by its end")
     parser.add_argument(

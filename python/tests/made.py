@@ -1,11 +1,12 @@
 """Figures made from formulas, for tests of what draws them: with absent values, wide spreads, many of all."""
 
-from pathlib import Path
+from dataclasses import replace
+from pathlib import Path as File
 
 import numpy as np
 import pandas as pd
-from matplotlib.text import Text
 
+from numatlas.drawing.shapes import Group, Path, Words, width_of
 from numatlas.figures.model import (
     Axis,
     Bar,
@@ -17,9 +18,10 @@ from numatlas.figures.model import (
     Series,
 )
 from numatlas.figures.told import NOTHING
+from numatlas.plot.paint import painted
 from numatlas.result import Warning
 
-FLEET = Path(__file__).parents[2] / "tests" / "golden" / "fleet"
+FLEET = File(__file__).parents[2] / "tests" / "golden" / "fleet"
 
 PRINT = {
     "spread": "95 % interval of the median",
@@ -206,6 +208,71 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
     }
 
 
-def texts(picture, gid=None):
-    """Of a picture that is built; `gid`: "cell", "small", ..."""
-    return [text.get_text() for text in picture.findobj(Text) if gid is None or text.get_gid() == gid]
+def shapes(drawing, kind=""):
+    """All of a drawing, or those with this word in their kind, where they stand in it."""
+    return [
+        one for one in _moved(drawing.parts, 0.0, 0.0) if not kind or kind in getattr(one, "kind", "").split()
+    ]
+
+
+def _moved(parts, x, y):
+    for one in parts:
+        if isinstance(one, Group):
+            yield from _moved(one.parts, x + one.x, y + one.y)
+        elif isinstance(one, Path):
+            yield replace(one, runs=[[(x + left, y + top) for left, top in run] for run in one.runs])
+        elif isinstance(one, Words):
+            yield replace(one, x=x + one.x, y=y + one.y)
+        else:
+            yield one
+
+
+def texts(drawing, kind=""):
+    """Of words: all, or those of a kind ("number", "small")."""
+    return [one.text for one in shapes(drawing, kind) if isinstance(one, Words)]
+
+
+def told(drawing, kind=""):
+    """To those who point at paths of a kind."""
+    return [one.told for one in shapes(drawing, kind) if isinstance(one, Path) and one.told]
+
+
+def upright_axis(drawing):
+    """The names of values at the left, and what turns places into values: of a single frame."""
+    ends = [one for one in shapes(drawing, "grid") if isinstance(one, Path)]
+    left = ends[0].runs[0][0][0]
+    named = [
+        one
+        for one in shapes(drawing)
+        if isinstance(one, Words) and one.side == "end" and abs(one.x - left + 5) < 0.01
+    ]
+    (first, low), (last, high) = [(float(one.text), one.y) for one in (named[0], named[-1])]
+    apart = [(float(one.text), (one.y - low) / (high - low)) for one in named]
+    linear = all(abs(value - first - part * (last - first)) < 1e-6 * last for value, part in apart)
+
+    def value(y):
+        part = (y - low) / (high - low)
+        return first + part * (last - first) if linear else first * (last / first) ** part
+
+    return [one.text for one in named], value, linear
+
+
+def middle(path):
+    """Of a mark."""
+    points = path.runs[0]
+    return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
+
+
+def box_of(words):
+    """Left, top, right and bottom, about."""
+    wide = width_of(words.text, words.size, "bold" in words.kind)
+    left = words.x - {"start": 0, "middle": wide / 2, "end": wide}[words.side]
+    return left, words.y - words.size / 2, left + wide, words.y + words.size / 2
+
+
+def assert_words_lie_within(drawing):
+    """As matplotlib's font has them."""
+    picture = painted(drawing)
+    picture.draw(renderer := picture.canvas.get_renderer())
+    drawn, (wide, tall) = picture.get_tightbbox(renderer), picture.get_size_inches()
+    assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y1 <= tall + 0.01

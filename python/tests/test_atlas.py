@@ -3,18 +3,17 @@
 import json
 
 import pytest
-from made import texts
+from made import assert_words_lie_within, box_of, shapes, texts
 from made_results import estimate, latency_of, survey
-from matplotlib.text import Text
 
 import numatlas
 from numatlas.cli import inches
+from numatlas.drawing.shapes import Words
 from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.atlas_layout import WIDE
 from numatlas.file_error import FileError
-from numatlas.plot import build, draw
-from numatlas.plot.style import Frame
+from numatlas.plot import Frame, build, draw
 
 SHAPES = {
     "one node": (1, 1, {}),
@@ -51,12 +50,7 @@ def test_no_words_outside_of_the_picture(tmp_path, shape, width):
     packages, nodes, more = SHAPES[shape]
     _, atlas = atlas_of(tmp_path, packages, nodes, **more)
     for mode in atlas.modes:
-        picture = build(atlas, Frame(width), mode)
-        renderer = picture.canvas.get_renderer()
-        picture.draw(renderer)
-        drawn = picture.get_tightbbox(renderer)
-        wide, tall = picture.get_size_inches()
-        assert drawn.x0 >= -0.01 and drawn.y0 >= -0.01 and drawn.x1 <= wide + 0.01 and drawn.y1 <= tall + 0.01
+        assert_words_lie_within(build(atlas, Frame(width), mode))
 
 
 def test_places_and_links_have_what_was_measured(tmp_path):
@@ -83,14 +77,12 @@ def test_an_interval_stands_beside_its_own_figure(tmp_path):
             fact["estimate"] = estimate(17.5e9, 0.28)
     path.write_text(json.dumps(data))
     (atlas,) = figures_of(numatlas.load(path), "atlas")
-    picture = build(atlas, mode="latency")
-    found = {text.get_text(): text for text in picture.findobj(Text)}
-    assert "17.5 GB/s ±28 %" in found
-    big, spread = found["120 ns"].get_window_extent(), found["±1.0 %"]
-    near = [
-        text.get_window_extent() for text in picture.findobj(Text) if text.get_text() == spread.get_text()
-    ]
-    assert any(0 < one.x0 - big.x1 < big.width / 2 and big.y0 < one.y0 < big.y1 for one in near)
+    found = [one for one in shapes(build(atlas, mode="latency")) if isinstance(one, Words)]
+    assert "17.5 GB/s ±28 %" in [one.text for one in found]
+    (big, *_) = [one for one in found if one.text == "120 ns"]
+    near = [box_of(one) for one in found if one.text == "±1.0 %" and one.y == big.y]
+    end = box_of(big)[2]
+    assert any(0 < left - end < big.size for left, *_ in near)
     assert "±28 %" in texts(build(atlas, mode="bandwidth"))
     assert "120 ns ±1.0 %" in texts(build(atlas, mode="bandwidth"))
 

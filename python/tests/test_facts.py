@@ -61,7 +61,7 @@ def test_the_views_of_a_new_benchmark_are_drawn(tmp_path):
     drawn = figures_of(result, "turns")
     assert [type(one) for one in drawn[:2]] == [Bars, Matrix]
     for one in drawn:
-        assert build(one).axes
+        assert build(one).parts
     identities = {article["id"] for article in Tree(page([result])).find("article")}
     assert {one.key for one in drawn} <= identities
 
@@ -177,8 +177,7 @@ def test_numbers_of_workers_are_shown_by_powers_of_two(tmp_path):
     result = numatlas.load(survey(tmp_path / "a.json", 2, 4, 16))
     (scaling,) = [one for one in figures_of(result, "bandwidth") if isinstance(one, Curves)]
     assert scaling.x.log2 and scaling.series[0].x == [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    axes = build(scaling).axes[0]
-    assert axes.get_xscale() == "log" and axes.get_yscale() == "log"
+    assert any("logarithmic" in text for text in texts(build(scaling)))
     few = numatlas.load(survey(tmp_path / "b.json", 1, 1, 4))
     (scaling,) = [one for one in figures_of(few, "bandwidth") if isinstance(one, Curves)]
     assert not scaling.x.log2

@@ -82,7 +82,7 @@ def test_two_runs(tmp_path):
     lines = [words(one).rstrip("#") for one in tree.find("h4", within=tree.find("section", id="first")[0])]
     assert {"Pointer-chase latency in ns (base pages)", "Loaded latency in ns (read)"} <= set(lines)
     (ladder,) = tree.find("article", id="latency-latency-base")
-    names = {text["text"] for text in tree.find("li", within=ladder)}
+    names = {text["text"] for text in tree.find("text", within=ladder)}
     assert {"A", "B"} <= names
 
 

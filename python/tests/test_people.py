@@ -5,15 +5,16 @@ import re
 
 import pytest
 from commands import ROOT, SURVEYS, command, one_line, redrawn
+from made import shapes
 from made_results import survey
 from report_pages import Tree, fleet_of
 
 import numatlas
+from numatlas.drawing.shapes import COLOURS
 from numatlas.figures import figures_of
 from numatlas.figures.placement import placement_of
 from numatlas.file_error import FileError
-from numatlas.plot import build
-from numatlas.plot.style import Frame
+from numatlas.plot import Frame, build
 from numatlas.report.page import page
 from numatlas.report.pictures import MOST_PRINTED, fleet_in_sum
 from numatlas.units import number_text, quantity_text, size_text
@@ -57,17 +58,14 @@ def test_fleet_charts_keep_a_width_that_can_be_read():
 
 
 def test_links_have_an_outline_that_is_seen_on_dark_cards():
-    (light, dark) = re.search(r"--edge: light-dark\(#(\w+), #(\w+)\)", STYLE).groups()
-    assert int(dark[:2], 16) > 0xC0 > int(light[:2], 16)
+    light, dark = COLOURS["edge"]
+    assert int(dark[1:3], 16) > 0xC0 > int(light[1:3], 16)
 
 
 @pytest.mark.parametrize("width", [3.3, 7.0])
 def test_the_key_of_an_atlas_is_as_large_as_the_small_print(tmp_path, width):
     (atlas,) = figures_of(numatlas.load(survey(tmp_path / "a.json")), "atlas")
-    picture = build(atlas, Frame(width))
-    sizes = {
-        text.get_text()[:6]: text.get_size() for text in picture.findobj(lambda one: hasattr(one, "get_text"))
-    }
+    sizes = {one.text[:6]: one.size for one in shapes(build(atlas, Frame(width)), "small")}
     assert sizes["colour"] == sizes["spread"]
 
 

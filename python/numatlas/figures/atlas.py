@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 
 from numatlas.facts import cache_levels, facts, gpu_rates, pairs
-from numatlas.figures.atlas_layout import MOST_LINKED, arrange
-from numatlas.figures.atlas_paint import UNITS
+from numatlas.figures.atlas_layout import MOST_LINKED, UNITS, arrange
 from numatlas.figures.model import Atlas, Figure, Spot
 from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import GRAVE, is_of_the_null_engine, model_words, warnings_of

@@ -4,6 +4,8 @@ or below. In inches of a picture that is WIDE."""
 from numatlas.figures.model import Atlas, Box, Spot
 
 WIDE = 7.0
+#: What a map shows, and its unit.
+UNITS = {"latency": "s", "bandwidth": "B/s"}
 #: Inches around boxes; of a socket's title, a node, what is attached, its connection, the chain of caches.
 #: LOW: of what is attached without figures of its own.
 PAD, TITLE, NODE, EXTRA, STEM, CHAIN, LOW = 0.08, 0.24, 0.66, 0.66, 0.26, 0.5, 0.42

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure as Picture
 
-from numatlas import exit_codes
+from numatlas import exit_codes, plot
+from numatlas.drawing.shapes import Drawing
 from numatlas.figures.fleet import kernels_of
 from numatlas.figures.model import Matrix
 from numatlas.figures.scales import colour_range
 from numatlas.file_error import FileError, intact
 from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
-from numatlas.plot import build as draw_figure
-from numatlas.plot import save
 from numatlas.units import number_text
 
 #: End of the file's name, column of the frame, what it is.
@@ -49,7 +47,7 @@ def main(arguments: list[str]) -> None:
             for end, column, words in KINDS:
                 path = options.output / f"{name}_{end}.png"
                 picture = build(mine["host"], mine[column] * 1e-9, f"{name}, {words} of each node", scale)
-                write_whole(path, partial(save, picture))
+                write_whole(path, partial(plot.save, picture))
                 print(path)
 
 
@@ -59,7 +57,7 @@ def grid_shape(count: int) -> tuple[int, int]:
     return -(-count // columns), columns
 
 
-def build(names: pd.Series, values: pd.Series, title: str, scale: tuple[float, float]) -> Picture:
+def build(names: pd.Series, values: pd.Series, title: str, scale: tuple[float, float]) -> Drawing:
     """A cell a node in the file's order. Values in GB/s of the whole node."""
     rows, columns = grid_shape(len(values))
     beyond = rows * columns - len(values)
@@ -79,4 +77,4 @@ def build(names: pd.Series, values: pd.Series, title: str, scale: tuple[float, f
         values=np.append(values, [np.nan] * beyond).reshape(rows, columns).tolist(),
         texts=np.append(names, ["no node"] * beyond).reshape(rows, columns).tolist(),
     )
-    return draw_figure(figure, ends=scale)
+    return plot.build(figure, ends=scale)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.figure import Figure as Picture
 
 from numatlas.figures import figures_of
 from numatlas.figures.model import Beside, Curves, Series
@@ -14,8 +13,7 @@ from numatlas.file_error import FileError, intact
 from numatlas.files import check_output
 from numatlas.legacy.command import path_argument, read, script
 from numatlas.output import write_whole
-from numatlas.plot import build as draw_figure
-from numatlas.plot import check_form, save
+from numatlas.plot import check_form, draw
 from numatlas.readers.csv_files import of_ranks
 from numatlas.units import number_text, numbers_of
 
@@ -41,8 +39,8 @@ def main(arguments: list[str]) -> None:
         if options.mapping is None:
             print("no --mapping: all ranks are one group, wherever they ran")
         print(text(table))
-        picture = build(rows, table, options.csv.name, options.mapping is not None)
-        write_whole(options.output, partial(save, picture))
+        picture = figure(rows, table, options.csv.name, options.mapping is not None)
+        write_whole(options.output, partial(draw, picture))
         print(options.output)
 
 
@@ -129,7 +127,7 @@ def text(table: pd.DataFrame) -> str:
     return "\n".join([*lines, ""])
 
 
-def build(rows: pd.DataFrame, table: pd.DataFrame, name: str, mapped: bool) -> Picture:
+def figure(rows: pd.DataFrame, table: pd.DataFrame, name: str, mapped: bool) -> Beside:
     """Above a line a rank, below a line a group with its standard deviation."""
     ranks = rows[["size", "rank", "value"]].reset_index(drop=True)
     (above,) = figures_of(of_ranks(Path(name), ranks))
@@ -149,7 +147,7 @@ def build(rows: pd.DataFrame, table: pd.DataFrame, name: str, mapped: bool) -> P
         y=above.y,
         series=_means(table),
     )
-    return draw_figure(Beside("scaling", "", figures=[replace(above, **told), below]))
+    return Beside("scaling", "", figures=[replace(above, **told), below])
 
 
 def _means(table: pd.DataFrame) -> list[Series]:

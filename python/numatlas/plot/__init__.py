@@ -1,19 +1,18 @@
-"""Figures as pictures for papers: png, svg, pdf. The same figure gives the same bytes."""
+"""Figures as pictures for papers: png, svg, pdf, with a title above and the small print below. The same
+figure gives the same bytes."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.style
-from matplotlib.figure import Figure as Picture
-
-from numatlas.figures.model import Atlas, Bars, Beside, Curves, Figure, Fleet, Matrix
+from numatlas.drawing import Ends, drawn
+from numatlas.drawing.shapes import POINTS, TITLE, Drawing, Group, Shape, Words, small_print, stacked, wrapped
+from numatlas.figures.fleet import NONE_JUDGED, judged_hosts
+from numatlas.figures.model import Beside, Figure, Fleet, Matrix
 from numatlas.figures.overlay import can_stand_beside
 from numatlas.figures.scales import common_ends
+from numatlas.figures.told import GRAVE
 from numatlas.file_error import FileError
-from numatlas.plot import atlas, bars, curves, fleet, matrix
-from numatlas.plot.style import DPI, MARGIN, PAPER, STYLE, Frame, page
 
 #: Of each: what keeps dates and versions out of the file.
 FORMATS = {
@@ -21,24 +20,25 @@ FORMATS = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-
-#: Inches of a map that stands beside another, at least.
-NARROWEST = 3.3
-
-Ends = tuple[float, float] | None
-
-_DRAWERS = {
-    Bars: bars.build,
-    Curves: curves.build,
-    Fleet: fleet.build,
-}
+#: For png; a page's width of 7 inches is then 1400 pixels.
+DPI = 200
+#: Inches: the text width of most papers; of a map that stands beside another, at least.
+WIDTH, NARROWEST = 7.0, 3.3
+#: Units around a picture.
+MARGIN = 9.0
+MOST_NOTES, MOST_WARNINGS = 2, 1
 
 
-@contextmanager
-def our_style() -> Iterator[None]:
-    """Our settings and not those of whoever calls, as a matplotlibrc."""
-    with matplotlib.style.context(["default", STYLE]):
-        yield
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a picture; its width in inches."""
+
+    width: float = WIDTH
+    title: bool = True
+    footer: bool = True
+
+
+PAPER = Frame()
 
 
 def check_form(path: Path, hint: str = "") -> None:
@@ -47,51 +47,94 @@ def check_form(path: Path, hint: str = "") -> None:
         raise FileError("--output", f"{path}: ends in none of {', '.join(FORMATS)}", hint=hint)
 
 
-def build(figure: Figure, frame: Frame = PAPER, mode: str = "", ends: Ends = None) -> Picture:
-    """The picture, to be looked at or changed before it is saved. `mode`: what an atlas shows; `ends`: of the
-    colours of a map, where several have one scale."""
-    with our_style():
-        if isinstance(figure, Beside):
-            return _beside(figure, frame, mode)
-        return _drawn(figure, frame, mode, ends)
+def build(figure: Figure, frame: Frame = PAPER, mode: str = "", ends: Ends = None) -> Drawing:
+    """The picture. `mode`: what an atlas shows; `ends`: of the colours of a map, where several have one
+    scale.
+
+    Maps of several files: as many in a row as there is room for, on one scale of colours where they have one
+    unit; other figures one below the other. The small print that is of all stands below."""
+    wide = frame.width * 72 / POINTS - 2 * MARGIN
+    if isinstance(figure, Beside):
+        body = _beside(figure.figures, frame, wide, mode)
+        body.append(small_print([(note, "label") for note in figure.notes if frame.footer], wide))
+    else:
+        body = _framed(figure, frame, wide, mode, ends)
+    inner = stacked(figure.title, wide, body)
+    moved: list[Shape] = [Group(inner.parts, x=MARGIN, y=MARGIN)]
+    return Drawing(figure.title, wide + 2 * MARGIN, inner.tall + 2 * MARGIN, moved)
 
 
-def _drawn(figure: Figure, frame: Frame, mode: str, ends: Ends = None) -> Picture:
-    if isinstance(figure, Atlas):
-        return atlas.build(figure, frame, mode)
-    if isinstance(figure, Matrix):
-        return matrix.build(figure, frame, ends)
-    return _DRAWERS[type(figure)](figure, frame)
+def _framed(
+    figure: Figure, frame: Frame, wide: float, mode: str, ends: Ends
+) -> list[tuple[list[Shape], float]]:
+    """Blocks: title, picture, small print."""
+    lines = wrapped(figure.title, wide, TITLE, True) if frame.title else []
+    title: list[Shape] = [
+        Words(line, 0.0, 1.35 * TITLE * (at + 0.5), kind="bold", size=TITLE) for at, line in enumerate(lines)
+    ]
+    picture = drawn(figure, wide, ends, mode)
+    small = small_print(_told(figure), wide) if frame.footer else ([], 0.0)
+    return [(title, 1.35 * TITLE * len(lines) + 4), (picture.parts, picture.tall + 4), small]
 
 
-def _beside(figure: Beside, frame: Frame, mode: str) -> Picture:
-    """Maps: as many in a row as there is room for, on one scale of colours where they have one unit; others
-    one below the other. The small print that is of all stands below."""
-    figures = figure.figures
+def _beside(figures: list[Figure], frame: Frame, wide: float, mode: str) -> list[tuple[list[Shape], float]]:
+    """A block a row of figures."""
     columns = max(1, min(len(figures), int(frame.width / NARROWEST))) if can_stand_beside(figures) else 1
-    rows = [figures[at : at + columns] for at in range(0, len(figures), columns)]
-    part = Frame(frame.width / columns, frame.title, frame.footer)
+    part = (wide - 2 * MARGIN * (columns - 1)) / columns
     maps = [one for one in figures if isinstance(one, Matrix)]
     one_scale = len(maps) == len(figures) and len({one.unit for one in maps}) == 1
     ends = common_ends(maps) if one_scale else None
-    heights = [max(_drawn(one, part, mode).get_size_inches()[1] for one in row) for row in rows]
-    below = Figure("", "", notes=figure.notes)
-    made = page(below, sum(heights), frame=replace(frame, title=False))
-    free = made.picture.subfigures(2, 1, height_ratios=(sum(heights) + MARGIN, made.bottom), hspace=0)[0]
-    grid = free.subfigures(len(rows), columns, height_ratios=heights, hspace=0, wspace=0, squeeze=False)
-    share = (sum(heights) + MARGIN) / sum(heights)
-    for row, places, tall in zip(rows, grid, heights, strict=True):
-        for one, place in zip(row, places, strict=False):
-            _drawn(one, replace(part, within=place, tall=tall * share), mode, ends)
-    return made.picture
+    made = [stacked(one.title, part, _framed(one, frame, part, mode, ends)) for one in figures]
+    rows = [made[at : at + columns] for at in range(0, len(made), columns)]
+    return [
+        (
+            [Group(one.parts, x=at * (part + 2 * MARGIN)) for at, one in enumerate(row)],
+            max(one.tall for one in row) + MARGIN,
+        )
+        for row in rows
+    ]
 
 
-def save(picture: Picture, path: str | Path, dpi: int = DPI) -> None:
+def _told(figure: Figure) -> Iterable[tuple[str, str]]:
+    """Sentences and their looks. That nothing was measured, or that the run is unreliable, is always told."""
+    spread = "; ".join(filter(None, (figure.spread and f"spread: {figure.spread}", figure.placement)))
+    notes = _first(figure.notes, MOST_NOTES)
+    others = [str(one) for one in figure.warnings if one.code not in GRAVE]
+    warnings = _first(others, MOST_WARNINGS)
+    yield from ((text, "label") for text in [*_of_hosts(figure), spread, *notes] if text)
+    yield from ((f"! {one}", "alarm bold") for one in figure.warnings if one.code in GRAVE)
+    yield from ((f"! {text}", "alarm") for text in warnings)
+    left = {"warning": len(others) - len(warnings), "note": len(figure.notes) - len(notes)}
+    words = [f"{count} more {word}{'s' * (count > 1)}" for word, count in left.items() if count > 0]
+    if words:
+        yield f"and {' and '.join(words)}: `numatlas report` has them all", "label"
+
+
+def _first(texts: list[str], most: int) -> list[str]:
+    """The first ones; all of them where the line that counts the rest would take as much room."""
+    return texts if len(texts) <= most + 1 else texts[:most]
+
+
+def _of_hosts(figure: Figure) -> list[str]:
+    """The worst hosts in words."""
+    if not isinstance(figure, Fleet):
+        return []
+    axis, suspects = "the value axes do not begin at 0", list(figure.suspects()["words"])
+    if suspects:
+        more = [f"and {len(suspects) - 2} more slow hosts and kernels"] if len(suspects) > 2 else []
+        return [axis, *(f"slow: {words}" for words in suspects[:2]), *more]
+    if not figure.judged:
+        return [axis, "nobody looked for slow hosts in this run (`numatlas check` does)"]
+    return [axis, "no slow hosts by the run's rule" if judged_hosts(figure) else NONE_JUDGED]
+
+
+def save(drawing: Drawing, path: str | Path, dpi: int = DPI) -> None:
     """Writes a picture in the form that the file's name ends in, one of FORMATS. Raises OSError where the
     file cannot be written."""
+    from numatlas.plot import paint  # matplotlib takes longer than all else
+
     form = Path(path).suffix.lstrip(".").lower()
-    with our_style():
-        picture.savefig(path, format=form, dpi=dpi, metadata=FORMATS[form])
+    paint.save(drawing, path, form, dpi, FORMATS[form])
 
 
 def draw(

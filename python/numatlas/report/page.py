@@ -19,7 +19,7 @@ from numatlas.figures.overlay import can_overlay, form_of, group_keys, letters, 
 from numatlas.figures.scales import common_ends
 from numatlas.figures.told import NOTHING
 from numatlas.file_error import intact
-from numatlas.report import first, head, pack, pictures
+from numatlas.report import first, head, pack, pictures, svg
 from numatlas.report.verdict import verdict
 from numatlas.result import Result
 from numatlas.units import number_text, percent_text, size_text, spread_text
@@ -97,7 +97,7 @@ def render(template: str, **values: Any) -> str:
     """A page of this template, with its style and the one script that may run."""
     script = f'\n"use strict";\n{_resource("page.js")}\n'
     values["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    values |= {"style": Markup(_resource("style.css")), "script": Markup(script)}
+    values |= {"style": Markup(svg.style() + _resource("style.css")), "script": Markup(script)}
     try:
         return _environment().get_template(template).render(**values)
     except jinja2.UndefinedError as error:

@@ -4,13 +4,16 @@ from typing import Any
 
 from markupsafe import Markup
 
+from numatlas.drawing import drawn
 from numatlas.figures.fleet import judged_hosts, summaries
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
-from numatlas.report.drawing import ALL, HALF, drawn
+from numatlas.report.svg import svg
 from numatlas.units import number_text, percent_text, spread_text
 
-#: Columns of a map or table that fit half of a page.
-NARROW = 8
+#: Units of a picture that has half of a page, and of one that has all of it.
+HALF, ALL = 480.0, 760.0
+#: Columns of a map, and of a table, that fit half of a page.
+FEW_COLUMNS, FEW_HEADS = 16, 8
 #: Hosts that are printed, besides suspects.
 MOST_PRINTED = 50
 
@@ -19,8 +22,9 @@ Spec = dict[str, Any]
 
 def is_narrow(figure: Figure) -> bool:
     """Whether half of a page has room for it."""
-    columns = {Matrix: "columns", Bars: "heads"}.get(type(figure))
-    return isinstance(figure, Curves) or (columns is not None and len(getattr(figure, columns)) <= NARROW)
+    if isinstance(figure, Matrix):
+        return len(figure.columns) <= FEW_COLUMNS
+    return isinstance(figure, Curves) or (isinstance(figure, Bars) and len(figure.heads) <= FEW_HEADS)
 
 
 def is_drawn(figure: Figure) -> bool:
@@ -32,7 +36,8 @@ def is_drawn(figure: Figure) -> bool:
 
 def drawing_of(figure: Figure, ends: tuple[float, float] | None = None, mode: str = "") -> Markup:
     """Its picture. `ends`: of the colours of maps that stand side by side; `mode`: what an atlas shows."""
-    return drawn(figure, HALF if is_narrow(figure) or isinstance(figure, Atlas) else ALL, ends, mode)
+    wide = HALF if is_narrow(figure) or isinstance(figure, Atlas) else ALL
+    return svg(drawn(figure, wide, ends, mode))
 
 
 def sentence_of(figure: Figure) -> str:
