@@ -27,8 +27,8 @@ from numatlas.figures.scales import colour_of, x_scale, y_scale
 
 #: Lines that have names: they differ by colour and shape, and by dash where these are used again.
 MOST_NAMED = 5 * HUES
-#: Units: of words of marks, and of a line of them.
-WORDS, WORDS_LINE = 10.0, 13.0
+#: Units: of words of marks, of a line of them, and of the height of the frame at most.
+WORDS, WORDS_LINE, TALLEST = 10.0, 13.0, 340.0
 #: Words of more marks than this stand in as many lines as there are marks.
 MOST_IN_TWO_LINES = 4
 
@@ -42,7 +42,7 @@ def curves(figure: Curves, wide: float) -> Drawing:
     above = sum(not one.level for one in figure.marks)
     top = 10.0 + WORDS_LINE * min(above, 2 if above <= MOST_IN_TWO_LINES else above)
     across, places = x_scale(figure, int(wide / 62))
-    axes = Axes(Box(left, top, wide - left - 14, 0.46 * wide), across, upright)
+    axes = Axes(Box(left, top, wide - left - 14, min(0.46 * wide, TALLEST)), across, upright)
     axes.name(
         [(place, figure.x.text(place)) for place in places],
         list(zip(values, texts, strict=True)),

@@ -216,11 +216,17 @@ def legend(entries: list[tuple[Group, str]], wide: float) -> tuple[list[Shape], 
     widest = widest_of(name for _, name in entries) + SAMPLE + 16
     columns = max(1, min(len(entries), int(wide / widest)))
     parts: list[Shape] = []
+    y = 0.0
     for at, (sample, name) in enumerate(entries):
-        x, y = wide / columns * (at % columns), LEGEND_LINE * (at // columns + 0.5)
-        parts.append(Group(sample.parts, sample.colour, x, y))
-        parts.append(Words(shorten(name, wide / columns - SAMPLE - 8, SIZE), x + SAMPLE + 5, y))
-    return parts, LEGEND_LINE * -(-len(entries) // columns) + 4
+        x = wide / columns * (at % columns)
+        y += LEGEND_LINE if at % columns == 0 else 0.0
+        parts.append(Group(sample.parts, sample.colour, x, y - LEGEND_LINE / 2))
+        # Of several columns each name is a line.
+        lines = wrapped(name, wide / columns - SAMPLE - 8)
+        for number, text in enumerate(lines):
+            y += LEGEND_LINE * (number > 0)
+            parts.append(Words(text, x + SAMPLE + 5, y - LEGEND_LINE / 2))
+    return parts, y + 4
 
 
 def small_print(lines: Iterable[tuple[str, str]], wide: float, most: int = 3) -> tuple[list[Shape], float]:
