@@ -31,7 +31,6 @@ def label_order(labels: Iterable[str]) -> list[str]:
 
 
 View = dict[str, Any]  #: as the program writes it (src/record/view.h)
-Cell = dict[str, Any]  #: one of its columns
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,9 @@ class Result(Mapping[str, "Result"]):
     @property
     def summary(self) -> "pd.DataFrame":
         """The headline figures: a row for each heading of the program's summary, in its order, with the `key`
-        of its first fact, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, its `line`,
-        and in words the heading's other figures (`beside`) and where it was measured (`where`)."""
+        of the fact in front, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, and in
+        words this figure (`text`, `spread`), all of it (`claim`), the heading's other figures (`beside`) and
+        where it was measured (`where`)."""
         from numatlas.facts import summary
 
         return summary(self)

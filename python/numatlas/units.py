@@ -1,7 +1,6 @@
 """Quantities and lists as people read them: SI for time and rates, IEC for sizes, as the program prints."""
 
 import math
-from typing import Any
 
 #: Unit of a result file -> (unit shown, factor).
 SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1/s": ("M/s", 1e-6), "1": ("", 1.0), "cost": ("", 1.0)}
@@ -152,24 +151,3 @@ def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
     if least == most:
         return most
     return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"
-
-
-def estimate_text(row: Any, digits: int = 3) -> str:
-    """The value of a row with `value`, `low`, `high` and `unit`; "60.0 ns (20.0 to 150)" of a wide interval,
-    "0 to 150 ns" where it may be nothing. A size is its range."""
-    if row.unit == "B" and half_width(row.value, row.low, row.high) is not None:
-        return range_text(row.low, row.high, "B")
-    if is_unknown(row.value, row.low, row.high):
-        return range_text(row.low, row.high, row.unit, digits)
-    text = quantity_text(row.value, row.unit, digits)
-    if not is_wide(row.value, row.low, row.high):
-        return text
-    factor = 1 if row.unit == "1" else fitting_unit(row.value, row.unit)[1]
-    return f"{text} ({spread_text(row.low * factor, row.high * factor, digits)})"
-
-
-def estimate_spread(row: Any) -> str:
-    """ "±0.3 %"; "" where there is none, or where the ends stand with the value."""
-    if row.unit == "B" or is_wide(row.value, row.low, row.high):
-        return ""
-    return plus_minus(row.value, row.low, row.high)

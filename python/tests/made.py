@@ -152,6 +152,17 @@ def fleet(hosts, kernels=("copy", "triad"), slow=2, rounds=True):
     )
 
 
+#: What a snapshot does not tell.
+UNKNOWN = dict.fromkeys(("os", "arch", "page_size", "hypervisor"))
+UNKNOWN_NODE = dict.fromkeys(("memory_free", "memory_cache", "hmat")) | {"distance": {}, "huge_pages": []}
+UNKNOWN_GPU = dict.fromkeys(("pci_address", "vendor", "device_id", "driver", "memory_node", "runtime")) | {
+    "path": []
+}
+UNKNOWN_ALLOWANCE = {"cpuset": "", "memory_nodes": ""} | dict.fromkeys(
+    ("memory_limit", "memory_used", "memory_cache", "memory_limit_source")
+)
+
+
 def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
     """`nodes` of each package with `cores` each; one node without CPUs; CPU 1 is not for this process."""
     count = packages * nodes * cores
@@ -172,27 +183,52 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
 
     with_cpus = packages * nodes
     return {
+        **UNKNOWN,
         "host": "cn1",
         "cpus": cpus,
         "nodes": [
-            {"id": node, "cpus": of(node), "memory_total": 64 << 30, "kind": "dram", "memory_tier": 4}
+            {
+                "id": node,
+                "cpus": of(node),
+                "memory_total": 64 << 30,
+                "kind": "dram",
+                "memory_tier": 4,
+                **UNKNOWN_NODE,
+            }
             for node in range(with_cpus)
         ]
-        + [{"id": with_cpus, "cpus": "", "memory_total": 128 << 30, "kind": "cxl", "memory_tier": 22}],
+        + [
+            {
+                "id": with_cpus,
+                "cpus": "",
+                "memory_total": 128 << 30,
+                "kind": "cxl",
+                "memory_tier": 22,
+                **UNKNOWN_NODE,
+            }
+        ],
         "caches": [
-            {"level": 3, "type": "unified", "size": 32 << 20, "cpus": of(node)} for node in range(with_cpus)
+            {"level": 3, "type": "unified", "size": 32 << 20, "line_size": 64, "cpus": of(node)}
+            for node in range(with_cpus)
         ]
         + [
             {
                 "level": 2,
                 "type": "unified",
                 "size": 512 << 10,
+                "line_size": 64,
                 "cpus": ",".join(str(core + thread * count) for thread in range(threads)),
             }
             for core in range(count)
         ],
         "gpus": [
-            {"index": gpu, "name": "GPU of a test", "node": gpu % with_cpus, "memory": 80 << 30}
+            {
+                "index": gpu,
+                "name": "GPU of a test",
+                "node": gpu % with_cpus,
+                "memory": 80 << 30,
+                **UNKNOWN_GPU,
+            }
             for gpu in range(gpus)
         ],
         "persistent_memory": [
@@ -204,7 +240,7 @@ def machine(packages=2, nodes=2, cores=4, threads=2, gpus=2):
                 "target_node": with_cpus,
             }
         ],
-        "allowance": {"affinity": f"0,2-{count * threads - 1}"},
+        "allowance": {"affinity": f"0,2-{count * threads - 1}", **UNKNOWN_ALLOWANCE},
     }
 
 

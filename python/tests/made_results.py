@@ -232,6 +232,7 @@ def survey(path: Path, packages=2, nodes=4, cores=16, threads=2, day=1, slower=1
     results = [matrix(snapshot, nodes, part, engine), ladder(part, engine), loaded(part, engine)]
     results.append(bandwidth(len(snapshot["cpus"]), part, engine))
     for one in results:
+        one["machines"] = [snapshot]
         told = [figure for each in one["cases"] for figure in each["figures"]]
         told += [figure for each in one["cases"] for flow in each["flows"] for figure in flow["figures"]]
         for each in told + one["facts"]:

@@ -267,12 +267,12 @@ def test_a_value_that_may_be_nothing_is_not_shown(tmp_path):
     keys = ("matrix_latency", "cache_latency", "loaded_latency_80")
     result = changed(survey(tmp_path / "a.json", 1, 1, 4), widened(1, *keys))
     cards = {one.key: one for one in metrics(result)}
-    assert cards["matrix_latency"].text == "0 to 240 ns" and not cards["matrix_latency"].spread
+    assert cards["matrix_latency"].text == "0.00 to 240 ns" and not cards["matrix_latency"].spread
     (atlas,) = figures_of(result, "atlas")
     assert "latency" not in atlas.places[0].values
-    assert all(hop.texts["latency"].startswith("0 to ") for hop in atlas.chain[:-1])
+    assert all(hop.texts["latency"].startswith("0.00 to ") for hop in atlas.chain[:-1])
     drawn = " ".join(texts(build(atlas, mode="latency")))
-    assert "0 to 240 ns" in drawn and "±100 %" not in drawn
+    assert "0.00 to 240 ns" in drawn and "±100 %" not in drawn
 
 
 def test_an_interval_that_reaches_zero_stands_in_the_place_of_its_value(tmp_path):

@@ -27,7 +27,7 @@ def test_one_run(tmp_path):
     tree = tree_of(survey(tmp_path / "a.json"))
     assert tree.find("h1")[0]["text"] == f"cn1 · {MACHINE} · 1 Nov 2026, 57 s"
     cards = [words(card) for card in tree.find(class_="metric")]
-    assert cards[0] == "Latency 121 ns ±1.0 % local 120 to 122 ns; remote 140 to 330 ns"
+    assert cards[0] == "Latency 121 ns ±1.0 % local 120 to 122 ns, remote 140 to 330 ns"
     assert [card.split(" ")[0] for card in cards] == ["Latency", "Reads", "Under", "Bandwidth", "Idle"]
     (first,) = tree.find("section", id="first")
     (atlas,) = tree.find(class_="atlas", within=first)

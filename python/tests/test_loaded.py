@@ -12,7 +12,7 @@ from results import value
 
 import numatlas
 from numatlas.figures import figures_of
-from numatlas.figures.loaded import AT_80, BEND, peak_of
+from numatlas.figures.loaded import AT_80, BEND
 from numatlas.figures.model import Curves, Matrix
 from numatlas.plot import build
 from numatlas.report.page import page
@@ -90,21 +90,14 @@ def test_what_is_unknown_is_no_point_and_no_mark(family, tmp_path, plain):
     assert sum(text.startswith("0.00 to") for text in cells) >= len(rows)
 
 
-def test_the_theoretical_peak_is_of_memory_that_the_machine_has():
-    def result(hypervisor, **slots):
-        nodes = [{"id": 0, "cpus": "0", "hmat": {"read_bandwidth": 2e11}}, {"id": 1, "hmat": {}}]
-        machine = {"nodes": nodes, "hypervisor": hypervisor, "memory_slots": slots}
-        return numatlas.Result("a", "loaded", machines=[machine])
-
-    assert peak_of(result("", peak_bandwidth=3e11)) == (3e11, "theoretical peak")
-    assert peak_of(result("KVM", peak_bandwidth=3e11)) == (2e11, "firmware's claim")
-    assert peak_of(result(""), {1}) is None
-
-
 def test_the_peak_is_a_line_in_every_curve_that_it_belongs_to(tmp_path):
     path = survey(tmp_path / "a.json", 1, 1, 4)
     data = json.loads(path.read_text())
-    data["machine"] |= {"hypervisor": "", "memory_slots": {"peak_bandwidth": 100e9}}
+    slot = {"name": "A", "socket": "0", "channel": "A", "size": 1 << 36, "type": "DDR5", "width": 64}
+    slot |= {"rated_speed": 12.5e9, "configured_speed": 12.5e9}
+    slots = {"source": "a test", "problem": None, "slots": [slot]}
+    for part in data["results"]:
+        part["machines"][0] |= {"hypervisor": "", "memory_slots": slots}
     path.write_text(json.dumps(redrawn(data)))
     result = numatlas.load(path)
     text = "theoretical peak 100 GB/s"

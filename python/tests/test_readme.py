@@ -11,7 +11,6 @@ from commands import ROOT, SURVEYS, program
 import numatlas
 from numatlas.facts import facts
 from numatlas.report.page import page
-from numatlas.units import estimate_spread, estimate_text
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FIGURE = re.compile(r"\d[\d.]* (?:ns|GB/s)(?: ±[\d.]+ %)?")
@@ -21,10 +20,7 @@ DOCUMENTS = ("README.md", "python/README.md", "docs/performance.md")
 
 
 def test_its_figures_are_those_of_the_survey():
-    told = {
-        f"{estimate_text(one)} {estimate_spread(one)}"
-        for one in facts(numatlas.load(SURVEYS / "h100.json")).itertuples()
-    }
+    told = {f"{one.text} {one.spread}" for one in facts(numatlas.load(SURVEYS / "h100.json")).itertuples()}
     table = README[README.index("| survey of the machine above") : README.index("The page opens")]
     found = FIGURE.findall(table)
     assert len(found) == 17

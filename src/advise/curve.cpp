@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "benchmarks/common.h"
 #include "memory/buffer.h"
+#include "record/labels.h"
 #include "run/flows.h"
 #include "run/levels.h"
 
@@ -151,11 +152,8 @@ Expected<Curve> plan_curve(const Machine& machine, const Look* look) {
   Curve curve;
   curve.near = node_of(machine, look);
   curve.far = second_memory(machine, curve.near);
-  if (curve.far) {
-    const std::string kind = machine.find_node(*curve.far)->kind;
-    curve.far_text = fmt::format("node {}{}", curve.far->value,
-                                 kind.empty() || kind == "dram" ? "" : " (" + kind + ")");
-  }
+  if (curve.far)
+    curve.far_text = "node " + node_with_kind(&machine, std::to_string(curve.far->value));
   const auto cpus = usual_load_cpus(machine, {curve.near}, true);
   if (!cpus) return fail(renamed(cpus.error(), "--cpus", "--curve"));
   // On its own node, where that leaves it as many as it keeps busy.

@@ -19,7 +19,7 @@ namespace numatlas {
 struct Curve {
   NodeId near;                ///< whose memory the program has, and the load
   std::optional<NodeId> far;  ///< the second memory; absent where there is none
-  std::string far_text;       ///< "node 2 (cxl)"
+  std::string far_text;       ///< "node 2 (CXL)"
   LoadRequest load;
   CpuSet program_cpus;
   double peak = 0;                            ///< of the load alone, in B/s
@@ -44,7 +44,7 @@ bool has_own_memory(const MemorySample& sample);
 double loss_of(double log, const Metric& metric);
 
 /// "at most 3.1 % slower up to a load of 50 %, 12.3 % (11.0 to 13.6 %) slower under a load of 95 %;
-/// 30.1 % (28.8 to 31.5 %) slower with all of its pages on node 2 (cxl)": what the intervals prove,
+/// 30.1 % (28.8 to 31.5 %) slower with all of its pages on node 2 (CXL)": what the intervals prove,
 /// of the candidates that `race` has lanes for.
 std::string curve_answer(const Curve& curve, const std::vector<Candidate>& candidates,
                          const RaceResult& race, const Metric& metric);

@@ -34,7 +34,7 @@ TEST(Curve, LeavesTheProgramCpusOfItsNode) {
   const Curve curve = curve_on(machine_with_cxl());
   EXPECT_EQ(curve.near, NodeId{0});
   EXPECT_EQ(curve.far, NodeId{2});
-  EXPECT_EQ(curve.far_text, "node 2 (cxl)");
+  EXPECT_EQ(curve.far_text, "node 2 (CXL)");
   EXPECT_EQ(to_list(curve.load.cpus()), "1,3,5,7,9,11,13,15");
   EXPECT_TRUE((curve.program_cpus & curve.load.cpus()).empty());
   EXPECT_TRUE(curve.program_cpus.contains(CpuId{0}));
@@ -50,10 +50,10 @@ TEST(Curve, HasLoadsAndPartsOfPages) {
     (one.not_tried.empty() ? tried : left)
         .push_back(one.name + (one.layout.memory ? ": " + one.layout.memory->text() : ""));
   EXPECT_THAT(tried, testing::ElementsAre("idle", "load 25%", "load 50%", "load 75%", "load 95%",
-                                          "50% on node 2 (cxl): interleave:0,2",
-                                          "100% on node 2 (cxl): bind:2"));
-  EXPECT_THAT(left, testing::ElementsAre("25% on node 2 (cxl): weighted:0=3,2=1",
-                                         "75% on node 2 (cxl): weighted:0=1,2=3"));
+                                          "50% on node 2 (CXL): interleave:0,2",
+                                          "100% on node 2 (CXL): bind:2"));
+  EXPECT_THAT(left, testing::ElementsAre("25% on node 2 (CXL): weighted:0=3,2=1",
+                                         "75% on node 2 (CXL): weighted:0=1,2=3"));
   ProgramTraits large;
   large.memory = Bytes{1ULL << 50U};
   EXPECT_EQ(curve_candidates(curve, machine, large, {}).back().not_tried,
@@ -114,10 +114,10 @@ TEST(Curve, SaysWhatIsProved) {
       testing::MatchesRegex("at most [2-4]\\.[0-9] % slower up to a load of 50 %, "
                             "[34][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) slower under a load "
                             "of 95 %; [78][0-9]\\.[0-9] % \\([0-9.]+ to [0-9.]+ %\\) "
-                            "slower with all of its pages on node 2 \\(cxl\\)"));
+                            "slower with all of its pages on node 2 \\(CXL\\)"));
   const std::string text = advice_text(advice);
   EXPECT_THAT(text, HasSubstr("Under a load on the memory of node 0"));
-  EXPECT_THAT(text, HasSubstr("With a part of its pages on node 2 (cxl)"));
+  EXPECT_THAT(text, HasSubstr("With a part of its pages on node 2 (CXL)"));
   const RunReport report = report_of(advice);
   EXPECT_EQ(report.facts.back().key, "slowdown_of_pages");
 }
@@ -126,7 +126,7 @@ TEST(Curve, SaysThatNothingSlowsIt) {
   const Advice advice = simulated(std::vector<double>(9, 1.0), 5, {0, 0.001});
   EXPECT_THAT(answer_of(advice), StartsWith("at most "));
   EXPECT_THAT(answer_of(advice), HasSubstr("slower up to a load of 95 %; at most "));
-  EXPECT_THAT(answer_of(advice), HasSubstr("slower with up to all of its pages on node 2 (cxl)"));
+  EXPECT_THAT(answer_of(advice), HasSubstr("slower with up to all of its pages on node 2 (CXL)"));
 }
 
 TEST(Curve, SaysHowMuchWasLeftForTheLoad) {

@@ -19,6 +19,7 @@
 #include "record/estimate.h"
 #include "record/figure.h"
 #include "record/labels.h"
+#include "record/marks.h"
 #include "record/row_names.h"
 #include "record/unit.h"
 
@@ -570,6 +571,10 @@ Drawn grid_drawn(const RunReport& report, const View& view, const std::vector<Vi
   drawn.main = drawn.left;
   add_main(drawn, items, columns.cells.front());
   add_axis(drawn, view, columns);
+  if (!drawn.axis) {
+    drawn.row_words = side_words(columns.names.empty() ? "" : columns.names.front().label);
+    drawn.column_words = side_words(view.columns);
+  }
   if (view.symmetric && report.machines.size() == 1) add_order(drawn, report.machines.front());
   return drawn;
 }
@@ -610,23 +615,16 @@ bool have_one_form(const View& a, const View& b) {
          a.rows == b.rows && a.columns == b.columns && std::ranges::equal(a.cells, b.cells, same);
 }
 
-/// Nodes of memory with their kind: "2 (CXL)".
-std::string with_kind(const RunReport& report, const std::string& name, const std::string& text) {
-  if (name != "memory_node" || report.machines.empty()) return text;
-  for (const NumaNode& node : report.machines.front().nodes) {
-    if (std::to_string(node.id.value) != text || node.kind.empty() || node.kind == "dram") continue;
-    std::string kind = node.kind;
-    std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
-    return text + " (" + kind + ")";
-  }
-  return text;
-}
-
 /// Curves of one form share a picture.
-void add_companions(const RunReport& report, const View& view, Drawn& drawn) {
+std::vector<const View*> views_alike(const RunReport& report, const View& view) {
   std::vector<const View*> alike;
   for (const View& other : report.views)
     if (have_one_form(view, other)) alike.push_back(&other);
+  return alike.empty() ? std::vector{&view} : alike;
+}
+
+void add_companions(const RunReport& report, const View& view,
+                    const std::vector<const View*>& alike, Drawn& drawn) {
   if (alike.size() < 2 || !drawn.main || !drawn.axis) return;
   LabelTexts common, own;
   for (const auto& label : view.where) {
@@ -636,8 +634,15 @@ void add_companions(const RunReport& report, const View& view, Drawn& drawn) {
     if (all)
       common.push_back(label);
     else
-      own.emplace_back(label.first, with_kind(report, label.first, label.second));
+      own.push_back(label);
   }
+  const Machine* const machine = report.machines.empty() ? nullptr : &report.machines.front();
+  const auto cpus = std::ranges::find(common, "cpu_node", &LabelTexts::value_type::first);
+  for (auto& [name, text] : own)
+    if (name == "memory_node")
+      text = cpus == common.end()
+                 ? node_with_kind(machine, text)
+                 : fmt::format("{} ({})", text, memory_class(machine, cpus->second, text));
   drawn.among = words_of(view, own);
   drawn.together = fmt::format("{} by {}", drawn.shown.words, drawn.over.words);
   drawn.together[0] =
@@ -651,14 +656,14 @@ void add_companions(const RunReport& report, const View& view, Drawn& drawn) {
 std::vector<Drawn> drawn_of(const RunReport& report, const View& view) {
   const std::vector<ViewItem> items = shown_items(report, view);
   if (items.empty()) return {};
-  if (!view.columns.empty()) {
-    std::vector<Drawn> found = grids_of(report, view, items);
-    for (Drawn& drawn : found) add_companions(report, view, drawn);
-    return found;
+  std::vector<Drawn> found = view.columns.empty() ? std::vector{table_of(report, view, items)}
+                                                  : grids_of(report, view, items);
+  const std::vector<const View*> alike = views_alike(report, view);
+  for (Drawn& drawn : found) {
+    add_companions(report, view, alike, drawn);
+    add_marks(drawn, report, view, alike);
   }
-  Drawn drawn = table_of(report, view, items);
-  add_companions(report, view, drawn);
-  return {std::move(drawn)};
+  return found;
 }
 
 bool shows_hosts_apart(const RunReport& report) {

@@ -52,6 +52,23 @@ struct DrawnQuantity {
   friend bool operator==(const DrawnQuantity&, const DrawnQuantity&) = default;
 };
 
+/// A line across a picture, at a place of its horizontal axis, or of its vertical one (`level`).
+struct DrawnMark {
+  double at = 0;
+  std::string text;
+  bool level = false;
+  bool wanted = false;  ///< an axis that ends not far before it reaches to it
+  friend bool operator==(const DrawnMark&, const DrawnMark&) = default;
+};
+
+/// A place on a line that is marked.
+struct DrawnSpecial {
+  std::string line;  ///< as of the rows
+  double x = 0, y = 0;
+  std::string text, what;  ///< "knee 150 GB/s"; what such a mark is, for the legend
+  friend bool operator==(const DrawnSpecial&, const DrawnSpecial&) = default;
+};
+
 /// A table: columns that name its rows, and others. Where a label has its values as columns (View::
 /// columns), each of the others is one of these values.
 struct Drawn {
@@ -81,6 +98,10 @@ struct Drawn {
   std::string cases;     ///< numbers of its cases in the report: "0-3,7"
   /// Of a curve beside others of its form: what tells it from them, and the title of all.
   std::string among, together;
+  /// Of a matrix, what its rows and its columns are, for people.
+  std::string row_words, column_words;
+  std::vector<DrawnMark> marks;
+  std::vector<DrawnSpecial> special;
 };
 
 /// Nothing where nothing of the view was measured. Several tables where its places have several

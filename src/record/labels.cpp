@@ -29,6 +29,14 @@ std::string node_text(NodeId node) {
   return node.value < 0 ? unknown_text : std::to_string(node.value);
 }
 
+/// nullptr where none is known.
+const NumaNode* node_named(const Machine* machine, const std::string& name) {
+  if (machine == nullptr) return nullptr;
+  const auto found = std::ranges::find(
+      machine->nodes, name, [](const NumaNode& node) { return std::to_string(node.id.value); });
+  return found == machine->nodes.end() ? nullptr : &*found;
+}
+
 const WorkerRow& worker_of(const RunReport& report, const FlowResult& flow) {
   return report.workers[static_cast<std::size_t>(flow.worker)];
 }
@@ -349,19 +357,25 @@ std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std:
   return groups;
 }
 
+std::string kind_words(const NumaNode& node) {
+  std::string kind = node.kind == "dram" ? "" : node.kind;
+  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
+  return kind;
+}
+
+std::string node_with_kind(const Machine* machine, const std::string& node) {
+  const NumaNode* const it = node_named(machine, node);
+  const std::string kind = it == nullptr ? "" : kind_words(*it);
+  return kind.empty() ? node : fmt::format("{} ({})", node, kind);
+}
+
 std::string memory_class(const Machine* machine, const std::string& cpu_node,
                          const std::string& memory_node) {
   if (cpu_node == memory_node) return "local";
-  const auto is_it = [&](const NumaNode& one) {
-    return std::to_string(one.id.value) == memory_node;
-  };
-  if (machine == nullptr) return "remote";
-  const auto node = std::ranges::find_if(machine->nodes, is_it);
-  if (node == machine->nodes.end() || !node->cpus.empty()) return "remote";
-  if (node->kind.empty() || node->kind == "dram") return "without CPUs";
-  std::string kind = node->kind;
-  std::ranges::transform(kind, kind.begin(), [](unsigned char c) { return std::toupper(c); });
-  return kind;
+  const NumaNode* const node = node_named(machine, memory_node);
+  if (node == nullptr || !node->cpus.empty()) return "remote";
+  const std::string kind = kind_words(*node);
+  return kind.empty() ? "without CPUs" : kind;
 }
 
 std::string level_text(const Case& one) {

@@ -81,6 +81,11 @@ std::vector<CaseGroup> groups_of(const RunReport& report, const std::vector<std:
 /// What memory is called that lies in the cache in front of its node.
 inline constexpr const char* side_cache_level = "memory-side cache";
 
+/// What memory of a node is that is no DRAM: "CXL", "HBM"; "" of DRAM and of what is unknown.
+std::string kind_words(const NumaNode& node);
+/// A node of memory with this kind: "2 (CXL)". `machine`: nullptr where nothing is known of it.
+std::string node_with_kind(const Machine* machine, const std::string& node);
+
 /// What memory of a node is to CPUs of one, by their numbers: "local", "remote" or, of memory
 /// without CPUs, its kind ("CXL", "HBM", "without CPUs"). `machine`: nullptr where nothing is known
 /// of it.

@@ -10,6 +10,7 @@
 #include "machine/identity_fields.h"
 #include "machine/source.h"
 #include "record/drawn.h"
+#include "record/headline.h"
 #include "record/report.h"
 
 namespace numatlas {
@@ -374,6 +375,21 @@ void list_fields(auto& f, Of<DrawnQuantity> auto& q) {
   f.sparse("by_powers", q.by_powers, "of an axis: steps by ratio");
 }
 
+void list_fields(auto& f, Of<DrawnMark> auto& m) {
+  f("at", m.at, "of an axis, in its unit");
+  f("text", m.text, "for people");
+  f.sparse("level", m.level, "of the vertical axis");
+  f.sparse("wanted", m.wanted, "an axis that ends not far before it reaches to it");
+}
+
+void list_fields(auto& f, Of<DrawnSpecial> auto& s) {
+  f.sparse("line", s.line, "that it is on");
+  f("x", s.x, "in the unit of the axis");
+  f("y", s.y, "the same");
+  f("text", s.text, "for people: knee 150 GB/s");
+  f("what", s.what, "what such a mark is, for a legend");
+}
+
 void list_fields(auto& f, Of<Drawn> auto& d) {
   f.sparse("of", d.of, "labels of all of it, beside those of the view");
   f.sparse("of_words", d.of_words, "the same for people");
@@ -394,6 +410,10 @@ void list_fields(auto& f, Of<Drawn> auto& d) {
   f("cases", d.cases, "numbers of its cases");
   f.sparse("among", d.among, "of a curve beside others of its form: what tells it from them");
   f.sparse("together", d.together, "the title of all of these");
+  f.sparse("row_words", d.row_words, "of a matrix, what its rows are");
+  f.sparse("column_words", d.column_words, "what its columns are");
+  f.sparse("marks", d.marks, "lines across the picture");
+  f.sparse("special", d.special, "places on its lines that are marked");
   f("rows", d.rows, "of cells");
 }
 
@@ -405,6 +425,28 @@ void list_fields(auto& f, Of<Fact> auto& fact) {
   f("estimate", fact.estimate, "of several workers or hosts their median");
   f("heading", fact.heading, "of the summary; null: not shown there");
   f("line", fact.line, "in the summary, {} for the figure; null: a cell of a matrix");
+  // Made of the estimate whenever it is written.
+  std::string text, spread;
+  if (f.writes) text = value_text(fact.estimate, fact.unit);
+  if (f.writes) spread = spread_text(fact.estimate, fact.unit);
+  f.later("text", text, "the figure for people: 94.5 ns");
+  f.later("spread", spread, "how well it is known: ±0.2 %; null where its text says it");
+}
+
+void list_fields(auto& f, Of<Headline> auto& one) {
+  f("heading", one.heading, "of these facts");
+  f("head", one.head, "the heading without sizes and pages");
+  f("key", one.key, "of the fact in front; of cells the middle one of the nearest memory");
+  f("name", one.name, "what this is in any run: gpu copy rate, gpu 0");
+  f("where", one.where, "of which places, and by what");
+  f("unit", one.unit, "of the fact in front, SI");
+  f("estimate", one.estimate, "of the fact in front");
+  f("text", one.text, "its value for people: 122 ns");
+  f.sparse("spread", one.spread, "how well it is known: ±0.3 %, of few visits ±0.3 %*");
+  f.sparse("brief", one.brief, "one line: what it is of, and the knee; of cells their ends");
+  f.sparse("beside", one.beside, "the other figures of the heading");
+  f("claim", one.claim, "all that is known of the fact in front");
+  f.sparse("doubted", one.doubted, "of a run that is unreliable, or hardly known");
 }
 
 void list_fields(auto& f, Of<WorkerRow> auto& w) {

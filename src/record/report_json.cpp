@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +114,8 @@ json written(const RunReport& report) {
   json value = writer.take();
   value["schema_version"] = schema_version;
   value["program"] = "numatlas";
+  if (!report.facts.empty())
+    value["headlines"] = fields::to_json(headlines_of(std::span(&report, 1), false));
   return value;
 }
 
@@ -331,6 +334,9 @@ json report_schema() {
   // Made of the report whenever it is written.
   json& drawn = schema["properties"]["views"]["items"]["properties"]["drawn"];
   drawn = fields::schema_of(fields::Tag<std::vector<Drawn>>{});
+  json& headlines = schema["properties"]["headlines"];
+  headlines = fields::schema_of(fields::Tag<std::vector<Headline>>{});
+  headlines["description"] = "one for each heading of the facts; absent in files without facts";
   drawn["description"] = "its tables with the figures in them; absent in files of numatlas 1";
   return schema;
 }

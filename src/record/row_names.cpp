@@ -90,6 +90,12 @@ std::string words_of(const View& view, const LabelTexts& labels) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string side_words(const std::string& label) {
+  return label == "victim"        ? "CPUs:memory"
+         : label == "load_memory" ? "load on node"
+                                  : spelled(label);
+}
+
 std::string axis_words(const std::string& key, const std::string& head) {
   static const std::map<std::string, std::string> known{
       {"size", "buffer size"},

@@ -19,6 +19,9 @@ using LabelTexts = std::vector<std::pair<std::string, std::string>>;
 /// columns name their labels.
 std::string words_of(const View& view, const LabelTexts& labels);
 
+/// "CPU node": what a side of a matrix is that has the values of a label.
+std::string side_words(const std::string& label);
+
 /// "buffer size": of a label or figure, for the words of an axis; `head`: of its column, or "".
 std::string axis_words(const std::string& key, const std::string& head);
 

@@ -70,18 +70,27 @@ std::string quantity_text(double value, Unit unit) {
   return three_digits(value * reading.scale) + reading.unit;
 }
 
-std::string estimate_text(const Estimate& estimate, Unit unit) {
-  const auto width = half_width(estimate);
+std::string value_text(const Estimate& estimate, Unit unit) {
   if (unit == "B")
     return fmt::format("{} to {}", size_in_words(estimate.low.value_or(estimate.value)),
                        size_in_words(estimate.high.value_or(estimate.value)));
   const Reading reading = reading_of(estimate.value, unit);
   const auto number = [&](double value) { return three_digits(value * reading.scale); };
   const std::string text = told(estimate, number, reading.unit);
-  if (!width || is_wide(estimate)) return text;
-  if (reading.unit != times) return text + plus_minus_text(*width);
+  if (reading.unit != times || !estimate.low || is_wide(estimate)) return text;
   const std::string low = number(*estimate.low), high = number(*estimate.high);
   return low == high ? text : text + fmt::format(" ({} to {})", low, high);
+}
+
+std::string spread_text(const Estimate& estimate, Unit unit) {
+  const auto width = half_width(estimate);
+  const bool in_value = unit == "B" || reading_of(estimate.value, unit).unit == times;
+  return !width || in_value || is_wide(estimate) ? "" : plus_minus() + half_text(*width);
+}
+
+std::string estimate_text(const Estimate& estimate, Unit unit) {
+  const std::string spread = spread_text(estimate, unit);
+  return value_text(estimate, unit) + (spread.empty() ? "" : " " + spread);
 }
 
 std::string percent_text(double part) {

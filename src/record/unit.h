@@ -75,6 +75,10 @@ Reading reading_of(double value, Unit unit);
 /// The value with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
 /// "1.47 times (1.45 to 1.50)", "60.0 ns (20.0 to 150)", "0.00 to 96.8 ns".
 std::string estimate_text(const Estimate& estimate, Unit unit);
+/// Its two parts: "94.5 ns", and "±0.2 %"; this is "" where the value has both ends of the interval
+/// or there is none.
+std::string value_text(const Estimate& estimate, Unit unit);
+std::string spread_text(const Estimate& estimate, Unit unit);
 
 /// "94.5 ns", "45.3 GB/s", "1.40", "32 MiB".
 std::string quantity_text(double value, Unit unit);

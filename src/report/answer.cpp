@@ -22,6 +22,7 @@
 #include "machine/cpu_use.h"
 #include "memory/buffer.h"
 #include "record/estimate.h"
+#include "record/headline.h"
 #include "record/labels.h"
 #include "report/notes.h"
 #include "report/view_text.h"
@@ -32,20 +33,8 @@ namespace {
 /// Figures of one heading that the answer has, at most.
 constexpr std::size_t most_figures = 4;
 
-/// "123 to 338 ns"
-std::string span_text(const std::vector<Estimate>& values, Unit unit) {
-  const auto by_value = [](const Estimate& one) { return one.value; };
-  const Estimate& least = *std::ranges::min_element(values, {}, by_value);
-  const Estimate& most = *std::ranges::max_element(values, {}, by_value);
-  if (values.size() == 1) return estimate_text(least, unit);
-  const Reading reading = reading_of(most.value, unit);
-  const std::string low = three_digits(least.value * reading.scale),
-                    high = three_digits(most.value * reading.scale);
-  return (low == high ? low : low + " to " + high) + reading.unit;
-}
-
 std::string heading_text(const RunReport& report, const std::string& heading) {
-  std::vector<const Fact*> cells, figures;
+  FactList cells, figures;
   for (const Fact& fact : report.facts) {
     if (fact.heading != heading) continue;
     (fact.line.find("{}") == std::string::npos ? cells : figures).push_back(&fact);
@@ -63,8 +52,7 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   const auto told = static_cast<std::size_t>(others - figures.begin());
   figures.resize(std::min(figures.size(), std::max(most_figures, told)));
   std::vector<std::string> texts;
-  for (const Fact* fact : figures)
-    texts.push_back(std::string(fact->line).replace(fact->line.find("{}"), 2, figure_text(*fact)));
+  for (const Fact* fact : figures) texts.push_back(line_text(*fact));
   return fmt::format("{}: {}", heading, fmt::join(texts, ", "));
 }
 
@@ -326,26 +314,6 @@ ByHost uses_of(std::span<const RunReport> reports) {
 }
 
 }  // namespace
-
-std::string cells_text(const std::vector<const Fact*>& cells, const Machine* machine) {
-  const Unit unit = cells.front()->unit;
-  if (cells.size() == 1) return estimate_text(cells.front()->estimate, unit);
-  std::map<std::string, std::vector<Estimate>> of_class;
-  std::vector<std::string> classes{"local", "remote"};
-  for (const Fact* cell : cells) {
-    const std::string name =
-        memory_class(machine, where_of(*cell, "cpu_node"), where_of(*cell, "memory_node"));
-    add_once(classes, name);
-    of_class[name].push_back(cell->estimate);
-  }
-  if (of_class.size() == 1) return span_text(of_class.begin()->second, unit);
-  std::vector<std::string> texts;
-  for (const std::string& name : classes) {
-    const auto found = of_class.find(name);
-    if (found != of_class.end()) texts.push_back(name + " " + span_text(found->second, unit));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
 
 std::string distrust_of(const RunReport& report) {
   // What judges has watched no CPUs itself: it says what those say that it judges.

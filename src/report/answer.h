@@ -23,10 +23,6 @@ std::string reserve_of(const RunReport& report);
 /// The answer behind it, in the next line and in brackets. Ends in a newline.
 std::string with_reserve(const std::string& reserve, const std::string& answer);
 
-/// Cells of a matrix of nodes: "local 123 ns, remote 142 to 151 ns, CXL 338 ns"; of a single one
-/// its figure. `machine` tells which nodes have no CPUs; nullptr: nothing is known of it.
-std::string cells_text(const std::vector<const Fact*>& cells, const Machine* machine);
-
 /// The gravest matter that the figures have to be read with; "" for none.
 std::string doubt_of(const RunReport& report);
 

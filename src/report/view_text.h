@@ -1,4 +1,4 @@
-// Any view of a report, and any fact, as text.
+// Any view of a report as text.
 #pragma once
 
 #include <string>
@@ -22,15 +22,5 @@ std::string view_csv(const RunReport& report, const View& view);
 /// One after the other.
 std::string views_text(const RunReport& report, const std::vector<View>& views,
                        const TextStyle& style = {});
-
-/// The figure with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
-/// "1.47 times (1.45 to 1.50)", "60.0 ns (20.0 to 150)", "0.00 to 96.8 ns".
-std::string figure_text(const Fact& fact);
-
-/// Whether its figure has the star of few visits.
-bool has_star(const Fact& fact);
-/// What the star means: in short, and with what follows from it.
-std::string star_words();
-std::string star_note();
 
 }  // namespace numatlas

@@ -24,6 +24,8 @@
 #include "published/expected.h"
 #include "published/normal.h"
 #include "record/estimate.h"
+#include "record/headline.h"
+#include "record/labels.h"
 #include "record/unit.h"
 #include "report/answer.h"
 #include "report/view_text.h"
@@ -68,8 +70,6 @@ constexpr std::size_t words_width = columns - label_width;
 // More nodes are told in words: a screen has no room for them.
 constexpr std::size_t most_nodes_shown = 8;
 
-using FactList = std::vector<const Fact*>;
-
 /// A label and words after it, in lines of the screen.
 std::string paragraph(const std::string& label, const std::string& words) {
   return wrapped(fmt::format("{:<{}}{}", label, label_width, words), columns, label_width);
@@ -105,7 +105,7 @@ std::string node_words(const NumaNode& node) {
   text += node.cpus.empty() ? "no CPUs" : "CPUs " + short_list(to_list(node.cpus));
   if (node.memory_total)
     text += node.has_memory() ? ", " + to_rounded_text(*node.memory_total) : ", no memory";
-  if (!node.kind.empty() && node.kind != "dram") text += " (" + node.kind + ")";
+  if (const std::string kind = kind_words(node); !kind.empty()) text += " (" + kind + ")";
   if (!node.side_caches.empty())
     text += " behind a memory-side cache of " + to_rounded_text(node.side_cache());
   return text;
@@ -134,11 +134,9 @@ std::string heading_text(const Machine& machine, const std::string& heading, con
                          std::size_t lines, bool in_brackets) {
   const std::string label = label_of_heading(heading);
   if (is_unknown(facts.front()->estimate)) {
-    std::string words = facts.front()->line.empty() ? "{}" : facts.front()->line;
-    words.replace(words.find("{}"), 2, figure_text(*facts.front()));
-    return paragraph(label,
-                     cut_to(words + "; it was measured too seldom, or with too much variation",
-                            lines * words_width - 8));
+    return paragraph(label, cut_to(line_text(*facts.front()) +
+                                       "; it was measured too seldom, or with too much variation",
+                                   lines * words_width - 8));
   }
   const auto shown = [&](const std::vector<std::string>& parts) {
     const std::string words = fmt::format("{}", fmt::join(parts, "; "));
@@ -174,19 +172,9 @@ std::string heading_text(const Machine& machine, const std::string& heading, con
 /// A line a question, or two where there is room for them: what comes last is cut first.
 std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, std::size_t room,
                        bool in_brackets) {
-  std::vector<std::pair<std::string, FactList>> headings;
-  for (const Fact& fact : facts) {
-    const bool is_cell = fact.line.empty(), is_line = fact.line.find("{}") != std::string::npos;
-    const bool unknown = is_unknown(fact.estimate);
-    if (fact.heading.empty() || (!is_cell && !is_line) || (unknown && fact.unit == "B")) continue;
-    auto found =
-        std::ranges::find(headings, fact.heading, &std::pair<std::string, FactList>::first);
-    if (found == headings.end()) found = headings.insert(headings.end(), {fact.heading, {}});
-    FactList& its = found->second;
-    // A value that may be nothing answers nothing: it stands only where no other does.
-    if (its.size() == 1 && is_unknown(its.front()->estimate) && !unknown) its.clear();
-    if (!unknown || its.empty()) its.push_back(&fact);
-  }
+  FactList all;
+  for (const Fact& fact : facts) all.push_back(&fact);
+  const std::vector<Heading> headings = headings_in(all);
   if (headings.empty()) return "No results to summarize.\n";
   std::vector<std::string> texts;
   std::size_t used = 0;
@@ -196,14 +184,14 @@ std::string facts_text(const Machine& machine, const std::vector<Fact>& facts, s
   }
   for (std::size_t i = texts.size(); i-- > 0 && used > room;) {
     used -= count_lines(texts[i]);
-    texts[i] = heading_text(machine, headings[i].first, headings[i].second, 1, in_brackets);
+    texts[i] = heading_text(machine, headings[i].words, headings[i].facts, 1, in_brackets);
     used += count_lines(texts[i]);
   }
   std::vector<std::string> left_out;
   while (used + (left_out.empty() ? 0 : 1) > room && texts.size() > 1) {
     used -= count_lines(texts.back());
     texts.pop_back();
-    left_out.insert(left_out.begin(), label_of_heading(headings[texts.size()].first));
+    left_out.insert(left_out.begin(), label_of_heading(headings[texts.size()].words));
   }
   if (!left_out.empty())
     texts.push_back(paragraph("Also measured",

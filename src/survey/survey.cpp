@@ -23,6 +23,8 @@
 #include "gpu/machine_gpus.h"
 #include "machine/source.h"
 #include "published/normal.h"
+#include "record/headline.h"
+#include "record/report_fields.h"
 #include "record/report_json.h"
 #include "report/answer.h"
 #include "report/file.h"
@@ -77,23 +79,25 @@ std::string document_text(const SurveyRecord& record, const SurveySummary& summa
   for (const SkippedBenchmark& one : record.skipped)
     skipped.push_back({{"benchmark", one.benchmark}, {"reason", one.reason}});
   const Trust trust = trust_of(record.reports);
-  json document = {{"schema_version", schema_version},
-                   {"program", "numatlas"},
-                   {"command", "survey"},
-                   {"version", version},
-                   {"arguments", record.options.arguments},
-                   {"started", record.started},
-                   {"seconds", record.seconds},
-                   {"time_asked", std::chrono::duration<double>(record.options.time).count()},
-                   {"complete", record.complete},
-                   {"incomplete_reason", optional_text(record.incomplete_reason)},
-                   {"machine", to_json(record.machine)},
-                   {"plan", plan_of(record)},
-                   {"results", nullptr},
-                   {"skipped", std::move(skipped)},
-                   {"notes", record.notes},
-                   {"normal", normal_in_json(record.reports, record.options.machine_type)},
-                   {"warnings", summary.warnings}};
+  json document = {
+      {"schema_version", schema_version},
+      {"program", "numatlas"},
+      {"command", "survey"},
+      {"version", version},
+      {"arguments", record.options.arguments},
+      {"started", record.started},
+      {"seconds", record.seconds},
+      {"time_asked", std::chrono::duration<double>(record.options.time).count()},
+      {"complete", record.complete},
+      {"incomplete_reason", optional_text(record.incomplete_reason)},
+      {"machine", to_json(record.machine)},
+      {"plan", plan_of(record)},
+      {"results", nullptr},
+      {"skipped", std::move(skipped)},
+      {"notes", record.notes},
+      {"normal", normal_in_json(record.reports, record.options.machine_type)},
+      {"headlines", fields::to_json(headlines_of(record.reports, trust.grade == "unreliable"))},
+      {"warnings", summary.warnings}};
   if (!trust.grade.empty()) {
     document["trust"] = trust.grade;
     document["doubt"] = optional_text(trust.doubt);

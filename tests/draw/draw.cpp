@@ -10,16 +10,20 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "record/headline.h"
+#include "record/report_fields.h"
 #include "record/report_json.h"
 #include "survey/summary.h"
 
 namespace numatlas {
 namespace {
 
-/// Draws the views of one report.
+/// Draws the views and words the facts of one report.
 Expected<RunReport> draw(nlohmann::json& value) {
   RunReport report = TRY(report_from_json(value));
-  value["views"] = nlohmann::json::parse(json_text(report)).at("views");
+  const auto written = nlohmann::json::parse(json_text(report));
+  for (const char* name : {"views", "facts", "headlines"})
+    if (written.contains(name)) value[name] = written[name];
   return report;
 }
 
@@ -37,6 +41,9 @@ std::string draw_all(nlohmann::json& value) {
     if (!report) return report.error().message;
     reports.push_back(*std::move(report));
   }
+  if (value["command"] == "survey")
+    value["headlines"] =
+        fields::to_json(headlines_of(reports, value.value("trust", "") == "unreliable"));
   if (value["command"] == "survey" && !value.contains("normal")) {
     const nlohmann::json words = value.value("arguments", nlohmann::json::array());
     value["normal"] = normal_in_json(reports, option_of(words, "--machine-type"));

@@ -11,8 +11,6 @@ from numatlas.figures.scales import UNSTEADY
 from numatlas.figures.told import GRAVE, is_of_the_null_engine, model_words, warnings_of
 from numatlas.result import Result
 from numatlas.units import (
-    estimate_spread,
-    estimate_text,
     half_width,
     is_unknown,
     is_wide,
@@ -113,7 +111,7 @@ def _node(machine: Json, node: Json, cells: dict[str, Cells]) -> Spot:
         if near == number:
             _fill(spot, what, reached[near])
         elif near is not None:  # in words only: it is no figure of the node's own
-            spot.spreads[what] = f"{estimate_text(reached[near])} from N{near}"
+            spot.spreads[what] = f"{reached[near].text} from N{near}"
             spot.detail += f"\n{_detail(reached[near])}"
     return spot
 
@@ -134,7 +132,7 @@ def _gpu(gpu: Json, rates: pd.DataFrame, own: pd.DataFrame, home: dict[int, str]
     """Its memory as it reads it itself, and beside its connection the copies to it and back."""
     index = str(gpu.get("index"))
     mine = list(rates[rates["gpu"] == index].itertuples())
-    texts = [f"{estimate_text(row)} {estimate_spread(row)}".rstrip() for row in mine]
+    texts = [f"{row.text} {row.spread}".rstrip() for row in mine]
     name = gpu.get("name") or gpu.get("vendor") or "GPU"
     at = f"at N{gpu.get('node')}" if gpu.get("node") in home else ""
     words = [name, at, short_size(gpu["memory"]) if gpu.get("memory") else ""]
@@ -142,15 +140,15 @@ def _gpu(gpu: Json, rates: pd.DataFrame, own: pd.DataFrame, home: dict[int, str]
     number = "" if gpu.get("index") is None else gpu["index"]
     spot = Spot(f"GPU{number}", ", ".join(filter(None, words)), "\n".join([name, *told]), far=True)
     ways = {"h2d": "to it", "d2h": "back"}
-    forms = [texts, [estimate_text(row) for row in mine]]
+    forms = [texts, [row.text for row in mine]]
     spot.beside = [
         ", ".join(f"{text} {ways[row.direction]}" for text, row in zip(told, mine, strict=True))
         for told in forms
     ]
     spot.unsteady = {"bandwidth"} if any(map(_is_unsteady, mine)) else set()
     for row in own[own["gpu"] == index].itertuples():
-        spot.texts["bandwidth"] = f"{estimate_text(row)} of its memory"
-        spot.spreads["bandwidth"] = estimate_spread(row)
+        spot.texts["bandwidth"] = f"{row.text} of its memory"
+        spot.spreads["bandwidth"] = row.spread
         spot.detail += f"\n{_detail(row)}"
     return spot
 
@@ -169,8 +167,8 @@ def _pages(every: pd.DataFrame) -> list[str]:
 def _fill(spot: Spot, what: str, cell: Any) -> None:
     if _is_known(cell):
         spot.values[what] = cell.value
-    spot.texts[what] = estimate_text(cell)
-    spot.spreads[what] = estimate_spread(cell)
+    spot.texts[what] = cell.text
+    spot.spreads[what] = cell.spread
     if _is_unsteady(cell):
         spot.unsteady.add(what)
     spot.detail += f"\n{_detail(cell)}"
@@ -190,7 +188,7 @@ def _detail(cell: Any) -> str:
     factor, name = (1e9, "ns") if cell.unit == "s" else (1e-9, "GB/s")
     ends = spread_text(cell.low * factor, cell.high * factor)
     ends = f" ({ends} {name})" if ends and not is_wide(cell.value, cell.low, cell.high) else ""
-    return f"{cell.words}: {estimate_text(cell, 4)}{ends}"
+    return f"{cell.words}: {cell.text}{ends}"
 
 
 def _nearest(node: Json, latency: Cells, home: dict[int, str]) -> int:
@@ -225,12 +223,12 @@ def _hop(machine: Json, row: Any) -> Spot:
     size = sizes.get(row.level) if pd.isna(row.kind) else None
     name = f"{row.level} {short_size(size)}" if size else f"{row.level}, {row.pages} pages"
     kind = "" if pd.isna(row.kind) else f"{row.kind}: "
-    text = estimate_text(row) if pd.isna(row.lowest) else range_text(row.lowest, row.value, row.unit)
+    text = row.text if pd.isna(row.lowest) else range_text(row.lowest, row.value, row.unit)
     return Spot(
         f"{kind}{name}",
         detail=_detail(row),
         texts={"latency": text},
-        spreads={"latency": estimate_spread(row) if pd.isna(row.lowest) else "no plateau"},
+        spreads={"latency": row.spread if pd.isna(row.lowest) else "no plateau"},
         row=kind,
     )
 
@@ -264,7 +262,7 @@ def _fill_link(spot: Spot, what: str, mine: list[Any], every: Cells) -> None:
     apart = bool(known) and known[-1].value > (1 + UNSTEADY) * known[0].value
     ends = [cell.value for cell in _ends(known)]
     spot.values |= {what: middle.value} if known else {}
-    spot.texts[what] = range_text(*ends, middle.unit) if apart else estimate_text(middle)
+    spot.texts[what] = range_text(*ends, middle.unit) if apart else middle.text
     own = every.get((middle.cpu_node, middle.cpu_node))
     if what == "latency" and own and not apart and _is_known(middle) and _is_known(own):
         spot.note = f"{middle.value / own.value:.1f}x"

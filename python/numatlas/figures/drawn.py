@@ -7,21 +7,19 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.figures.loaded import load_marks, mess_tables, peak_marks, special_points
-from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Listing, Mark, Matrix, Series
+from numatlas.figures.loaded import mess_tables
+from numatlas.figures.model import Axis, Bar, Bars, Curves, Figure, Listing, Mark, Matrix, Series, Special
 from numatlas.figures.overlay import united
 from numatlas.figures.placement import placement_of
 from numatlas.figures.told import column, key_of, skips_of, warnings_of
 from numatlas.file_error import FileError
 from numatlas.result import Result, View
-from numatlas.units import is_unknown, numbers_of, size_text
+from numatlas.units import is_unknown, numbers_of
 
 Drawn = dict[str, Any]  #: as the program writes it
 DrawnCell = dict[str, Any]
 
 ENDS = ("value", "low", "high")
-#: What labels are called that their own names do not tell.
-LABELS = {"victim": "CPUs:memory", "load_memory": "load on node"}
 SLOWDOWN = "neighbour_slowdown"
 
 
@@ -199,15 +197,11 @@ def _matrix(result: Result, view: View, drawn: Drawn) -> Matrix:
     ends = [[_ends(cell) for cell in row] for row in cells]
     told = _told(result, [(view, drawn)])
     told["notes"] += [drawn["left_out"]] if drawn.get("left_out") else []
-    names = (view["rows"] or view["cells"][0]["label"], view["columns"])
-    words = [
-        LABELS.get(name, name.replace("_", " ").replace("cpu", "CPU").replace("gpu", "GPU")) for name in names
-    ]
-    told["heads"][:1] = [told["heads"][0] or words[0]] if told["heads"] else []
+    told["heads"][:1] = [told["heads"][0] or drawn["row_words"]] if told["heads"] else []
     return Matrix(
         **told,
-        row_label=words[0],
-        column_label=words[1],
+        row_label=drawn["row_words"],
+        column_label=drawn["column_words"],
         rows=[", ".join(cell["text"] for cell in row["cells"][:left] if cell["text"] != "-") for row in rows],
         columns=[drawn["heads"][at]["text"] for at in columns],
         unit=drawn["shown"]["unit"] or "",
@@ -238,49 +232,38 @@ def _lines(view: View, drawn: Drawn) -> dict[str, list[tuple[Drawn, DrawnCell, D
     return found
 
 
-def _among(view: View, drawn: Drawn) -> str:
-    """What tells a curve from others of its picture; of memory with CPUs whether it is the loads' own."""
-    name, where = drawn.get("among", ""), view["where"]
-    if name != f"memory node {where.get('memory_node')}" or "cpu_node" not in where:
-        return name
-    return f"{name} ({'local' if where['cpu_node'] == where['memory_node'] else 'remote'})"
-
-
 def _curves(result: Result, views: list[tuple[View, Drawn]], *more: str) -> Curves:
     view, drawn = views[0]
     over, shown = drawn["over"], drawn["shown"]
     x_unit, y_unit = over["unit"] or "", shown["unit"] or ""
-    over_load = x_unit == "GB/s" and result.command != "advise"
     series, tables = [], []
+    marks: dict[str, Mark] = {}
     for one_view, one in views:
+        marks |= {
+            mark["text"]: Mark(mark["at"], mark["text"], mark.get("level", False), mark.get("wanted", False))
+            for mark in one.get("marks", [])
+        }
         for name, points in _lines(one_view, one).items():
-            words = ", ".join(filter(None, [_among(one_view, one) if len(views) > 1 else "", name]))
+            words = ", ".join(filter(None, [one.get("among") if len(views) > 1 else "", name]))
             line = _series(words, points, one_view, x_unit, y_unit)
-            if over_load:
-                line.special = special_points(result, points, one_view, one)
+            line.special = [
+                Special(special["x"], special["y"], special["text"], special["what"])
+                for special in one.get("special", [])
+                if special.get("line", "") == name
+            ]
             tables += points
             series += [line] if line.points() or line.unknown() else []
     told = _told(result, views, *more)
-    label = view["rows"] if view["kind"] == "curve" else ""
-    of_size = x_unit == "bytes" and label in ("", "size") and view["columns"] != "gpus"
-    marks = cache_marks(result) if of_size else []
-    main = next(cell for cell in view["cells"] if cell["figure"] == drawn["figure"])
-    if over_load:
-        scale = view["cells"][drawn["axis"]]["scale"]
-        marks = load_marks(result, main, y_unit, scale) if len(series) == 1 else []
-        nodes = {int(one["where"]["memory_node"]) for one, _ in views if "memory_node" in one["where"]}
-        marks += peak_marks(result, scale, nodes) if len(nodes) == 1 else []
-        if any(line.special for line in series):
-            told["verdict"] = [line for line in told["verdict"] if "no knee" in line]  # others are marked
-        told["tables"] = mess_tables(result, tables) if result.command == "loaded" else {}
-    elif result.command == "bandwidth" and y_unit == "GB/s":
-        marks += peak_marks(result, main["scale"], level=True)
+    if any(line.special for line in series):
+        told["verdict"] = [line for line in told["verdict"] if "no knee" in line]  # others are marked
+    if result.command == "loaded" and x_unit == "GB/s":
+        told["tables"] = mess_tables(result, tables)
     return Curves(
         **told,
         x=Axis(over["words"], x_unit, log2=over.get("by_powers", False)),
         y=Axis(shown["words"], y_unit),
         series=series,
-        marks=marks,
+        marks=list(marks.values()),
     )
 
 
@@ -312,12 +295,3 @@ def _of_point(
         told = zip(view["cells"], row["cells"], strict=True)
         lines.append(", ".join(cell["text"] for of, cell in told if of["label"] and cell["text"] != "-"))
     return "\n".join(filter(None, [*lines, *row.get("warnings", [])]))
-
-
-def cache_marks(result: Result) -> list[Mark]:
-    """The caches of a CPU, by their sizes."""
-    sizes: dict[int, int] = {}
-    for cache in result.machine.get("caches", []):
-        if cache.get("type") != "instruction" and cache.get("size"):
-            sizes[cache["level"]] = max(sizes.get(cache["level"], 0), cache["size"])
-    return [Mark(size, f"L{level} {size_text(size)}") for level, size in sorted(sizes.items())]

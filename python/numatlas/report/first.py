@@ -9,7 +9,7 @@ from numatlas.figures.overlay import letters
 from numatlas.figures.told import is_of_the_null_engine, model_words
 from numatlas.report.verdict import Verdict, cut_short, verdict
 from numatlas.result import Result
-from numatlas.units import is_unknown, quantity_text, short_size
+from numatlas.units import is_unknown, short_size
 
 #: A change of this many times and more is told as such.
 MOST_PERCENT = 10
@@ -170,14 +170,6 @@ def _change(first: Metric | None, last: Metric | None) -> str:
         return ""
     times = last.value / first.value
     return f"{100 * (times - 1):+.1f} %" if times < MOST_PERCENT else f"{times:,.0f}x"
-
-
-def claim(metric: Metric) -> str:
-    """The interval in words, for those who point at a figure."""
-    ends = [quantity_text(end, metric.unit) for end in (metric.low, metric.high) if end is not None]
-    words = f"95 % interval {' to '.join(ends)}" if len(ends) == 2 else ""
-    few = "of too few visits to cover changes between them" if metric.few_visits else ""
-    return "; ".join(filter(None, [metric.text, metric.where, words, few]))
 
 
 def nothing_measured(results: list[Result]) -> str:

@@ -78,7 +78,7 @@ def _page(results: list[Result], title: str) -> str:
         nothing=first.nothing_measured(results),
         verdict=verdict(results[0]) if alone else None,
         cards=[cards[:MOST_CARDS], cards[MOST_CARDS:]],
-        starred=any("*" in one.spread for one in cards),
+        starred=any("*" in one.text + one.spread for one in cards),
         several=None if alone else first.several_of(results, names),
         normal=first.normal(results[0]) if alone else [],
         columns=[shown[0::2], shown[1::2]],
@@ -115,7 +115,7 @@ def _environment() -> jinja2.Environment:
     )
     made.filters |= {"number": number_text, "percent": percent_text}
     functions = (
-        *(spread_text, width_of, first.claim, pack.embed, pack.packed),
+        *(spread_text, width_of, pack.embed, pack.packed),
         *(pack.table, pictures.drawing_of, pictures.fleet_in_sum, pictures.is_drawn),
         *(pictures.cells_of, pictures.sentence_of, pictures.told_of, size_text),
     )

@@ -311,12 +311,8 @@ std::vector<Figure> totals(const Case& visit, const RunReport& report) {
 
 /// "node 2 (CXL)": what is loaded.
 std::string load_words(const RunReport& report, const Case& one) {
-  const std::string node = label_of(one, "load_memory");
-  const std::string kind =
-      memory_class(report.machines.empty() ? nullptr : &report.machines.front(),
-                   label_of(one, "cpu_node"), node);
-  const bool plain = kind.empty() || kind == "local" || kind == "remote";
-  return fmt::format("node {}{}", node, plain ? "" : " (" + kind + ")");
+  const Machine* const machine = report.machines.empty() ? nullptr : &report.machines.front();
+  return "node " + node_with_kind(machine, label_of(one, "load_memory"));
 }
 
 /// How many times as slow as without a load; of the largest of `choices` the interval holds as
