@@ -21,8 +21,7 @@
 namespace numatlas {
 namespace {
 
-constexpr const char* at_80_words =
-    "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours";
+constexpr const char* at_80_words = "at 80 % of the peak, measured or between two loads";
 constexpr const char* knee_words = "knee: where two straight lines meet that fit better than one";
 
 std::string mark_text(const std::string& what, double value, const std::string& unit) {

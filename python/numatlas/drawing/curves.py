@@ -21,7 +21,7 @@ from numatlas.drawing.shapes import (
     stacked,
     widest_of,
 )
-from numatlas.figures.loaded import AT_80, legend_of
+from numatlas.figures.loaded import legend_of
 from numatlas.figures.model import Box, Curves, Mark, Series
 from numatlas.figures.scales import colour_of, x_scale, y_scale
 
@@ -66,7 +66,7 @@ def curves(figure: Curves, wide: float) -> Drawing:
 
 
 def _special(what: str) -> list[Point]:
-    return DIAMOND if what == AT_80 else STAR
+    return STAR if what.startswith("knee") else DIAMOND
 
 
 def _series(axes: Axes, series: Series, shape: list[Point], kind: str) -> list[Shape]:

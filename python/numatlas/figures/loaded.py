@@ -11,9 +11,6 @@ from numatlas.result import Result
 #: Lines that a kernel reads and writes, as STREAM counts them.
 LINES = {"read": (1, 0), "write": (0, 1), "copy": (1, 1), "scale": (1, 1), "update": (1, 1)}
 LINES |= {"add": (2, 1), "triad": (2, 1)}
-#: What the program marks (src/record/marks.cpp), each with a shape of its own.
-AT_80 = "at 80 %: where a load of 80 % of the peak was asked for, or between its neighbours"
-BEND = "knee: where two straight lines meet that fit better than one"
 COUNTED, MOVED = "bandwidth_sum", "traffic_sum"
 
 
