@@ -38,11 +38,11 @@ Start declare_survey(CLI::App& app, const CommandLine& line) {
   auto words = std::make_shared<SurveyWords>();
   add_value(app, "-o,--output", options->folder, "FOLDER",
             "folder for the results; it is created if missing");
-  const CLI::Option* time = add_parsed(
-      app, "--time", options->time, "60s", "TIME",
-      "time for the whole survey, in seconds or with a unit\n"
-      "Preparation is included. It is at least half a second for each benchmark that applies",
-      parse_duration);
+  const CLI::Option* time = add_parsed(app, "--time", options->time, "60s", "TIME",
+                                       "time for the whole survey, in seconds or with a unit\n"
+                                       "Preparation and the page are included. It is at least half "
+                                       "a second for each benchmark that applies",
+                                       parse_duration);
   app.add_flag("--quick", words->quick, "the same as --time 10s");
   const Choices<std::string> benchmarks = named(names_of_survey());
   add_choices(app, "--only", options->only, benchmarks, "run only these benchmarks");
@@ -69,9 +69,11 @@ Start declare_survey(CLI::App& app, const CommandLine& line) {
       return fail_usage("--quick", "means --time 10s and cannot be given with --time",
                         "leave one of them out");
     if (words->quick) options->time = *parse_duration("10s");
+    const auto program = find_external("report");
+    const SurveyHooks hooks{program && *program, make_html};
     const bool alone = TRY(is_alone(options->machine, options->null_engine, options->dry_run));
     return code_with_ranks({task_text("survey", *options, options->only), words->mpi, alone},
-                           [&](Comm& comm) { return run_survey(*options, comm, {make_html}); });
+                           [&](Comm& comm) { return run_survey(*options, comm, hooks); });
   };
 }
 

@@ -35,7 +35,7 @@ Seconds Session::spent() const {
 }
 
 Seconds Session::free_time() const {
-  Seconds free = options_.time - spent() - reserved_;
+  Seconds free = time() - spent() - reserved_;
   for (const auto& run : runs_) {
     if (!run->ended()) free -= std::max(Seconds{0}, run->share() - run->spent());
   }
@@ -63,7 +63,7 @@ TimeLeft Session::divide(const BenchmarkRun& run, const CaseRun& next) const {
     const bool counts = round_ > 0 ? !one->ended() : one.get() == &run;
     if (counts) plans.push_back({one->cases(), one->slower()});
   }
-  const Seconds left = round_ > 0 ? options_.time - spent() : time_left(run);
+  const Seconds left = round_ > 0 ? time() - spent() : time_left(run);
   return divide_time(plans, next, run.slower(), left.count());
 }
 
@@ -75,7 +75,7 @@ bool Session::is_over_before(const BenchmarkRun& run, const CaseRun& case_run) c
   // On a machine that is slower than estimated first values may take more than their share, but
   // leave half of theirs to benchmarks that have none yet.
   if (adding_ && options_.keeps_time && run.spent() > run.share() &&
-      spent() + reserved_ / 2 > options_.time)
+      spent() + reserved_ / 2 > time())
     return true;
   return is_over(Seconds(case_run.ready > 0 ? 0 : case_run.preparation * slower));
 }

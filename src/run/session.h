@@ -56,13 +56,12 @@ class Session {
   Seconds free_time() const;
   /// How many times as long as estimated the memory of all runs took to prepare; at least 1.
   double slower() const;
-  /// Whether the time is to be kept, and is over, or would be by more than a tenth after so much
-  /// more.
+  /// Whether the time is to be kept, and is over, or would be after so much more.
   bool is_over(Seconds more = Seconds{0}) const {
-    constexpr double beyond = 1.1;
-    return options_.keeps_time &&
-           (spent() >= options_.time || spent() + more >= beyond * options_.time);
+    return options_.keeps_time && spent() + more >= time();
   }
+  /// Keeps that much of the time for what follows the session.
+  void keep_for_end(Seconds time) { for_end_ = time; }
   /// Keeps that much for runs that are not there yet.
   void reserve(Seconds time) { reserved_ = time; }
   /// In the order in which they were added; also one that failed while it was added.
@@ -93,6 +92,7 @@ class Session {
   bool timeless() const { return options_.null_engine && !options_.noise; }
   Seconds now() const;
   Seconds spent() const;
+  Seconds time() const { return options_.time - for_end_; }
   Seconds time_left(const BenchmarkRun& run) const;
 
   SessionOptions options_;
@@ -103,7 +103,7 @@ class Session {
   bool adding_ = true;                 ///< runs that may have twins of cases that are there
   BenchmarkRun* measuring_ = nullptr;  ///< the last that did, whose engine may keep memory
   std::optional<Pilots> pilots_;
-  Seconds reserved_{0};
+  Seconds reserved_{0}, for_end_{0};
   int round_ = 0;
 };
 

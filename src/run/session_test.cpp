@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -16,11 +17,13 @@ using testing::typed;
 
 constexpr const char* two_cpus = "numa:1 core:2 pu:1";
 
-/// The cases of a session on the null engine that has a tenth of a second for sixteen of them.
-std::vector<Case> sixteen_cases(bool keeps_time) {
+/// The cases of a session on the null engine that has a tenth of a second for sixteen of them, and
+/// for what follows it.
+std::vector<Case> sixteen_cases(bool keeps_time, double for_end = 0) {
   std::string sizes;
   for (int i = 1; i <= 16; ++i) sizes += (i > 1 ? "," : "") + std::to_string(4 * i) + "KiB";
   NullSession session(two_cpus, {.time = std::chrono::milliseconds(100), .keeps_time = keeps_time});
+  session.session().keep_for_end(Session::Seconds(for_end));
   session.add("latency", {"--size", sizes, "--pages", "base", "--cpus", "0"}, 0.1);
   session.finish();
   return session.session().runs().front()->report().cases;
@@ -47,6 +50,13 @@ TEST(Session, PointsAreSkippedWhereTheTimeIsKept) {
   }
   EXPECT_GE(measured, 1);
   EXPECT_LE(measured, 6) << "each takes 20 ms at least";
+}
+
+TEST(Session, WhatFollowsItHasItsTime) {
+  const auto cases = sixteen_cases(true, 0.06);
+  const auto measured = std::ranges::count(cases, Status::ok, &Case::status);
+  EXPECT_GE(measured, 1);
+  EXPECT_LE(measured, 3) << "40 ms are left";
 }
 
 /// The case of a session of two seconds on a machine that is known well after five visits.

@@ -123,14 +123,24 @@ Expected<void> Measuring::run_item(std::size_t index) {
   return {};
 }
 
+void Measuring::keep_for_end() {
+  if (!hooks_.ending) return;
+  std::size_t cases = 0;
+  for (const auto& run : session_->runs()) cases += run->cases().size();
+  session_->keep_for_end(Session::Seconds(hooks_.ending(cases)));
+}
+
 Expected<void> Measuring::run(double seconds) {
-  session_.emplace(
-      comm_,
-      SessionOptions{.time = Session::Seconds(seconds),
-                     .twins = true,
-                     .keeps_time = true,
-                     .null_engine = options_.null_engine},
-      [this](BenchmarkRun&) { return hooks_.visited ? hooks_.visited() : Expected<void>{}; });
+  session_.emplace(comm_,
+                   SessionOptions{.time = Session::Seconds(seconds),
+                                  .twins = true,
+                                  .keeps_time = true,
+                                  .null_engine = options_.null_engine},
+                   [this](BenchmarkRun&) {
+                     keep_for_end();
+                     return hooks_.visited ? hooks_.visited() : Expected<void>{};
+                   });
+  keep_for_end();
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!items_[i].skip.empty()) continue;
     TRY(run_item(i));

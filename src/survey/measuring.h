@@ -49,6 +49,8 @@ struct MeasuringHooks {
   /// After every visit, and after the first values of a benchmark: what they return must be the
   /// same on every rank. May be absent.
   std::function<Expected<void>()> visited, begun;
+  /// Seconds that follow the last visit, with so many cases.
+  std::function<double(std::size_t cases)> ending;
 };
 
 class Measuring {
@@ -58,8 +60,8 @@ class Measuring {
   Measuring(const SurveyOptions& options, const Machine& machine, std::vector<SurveyItem>& items,
             Comm& comm, MeasuringHooks hooks);
 
-  /// Measures for so many seconds. Collective; an error is the same on every rank. After it comes
-  /// `conclude`, whatever it returned.
+  /// Measures within so many seconds, of which it leaves what `ending` says. Collective; an error
+  /// is the same on every rank. After it comes `conclude`, whatever it returned.
   Expected<void> run(double seconds);
   /// Completes the reports, after an error with what there is. Returns `ran`, or what failed here,
   /// or a kernel's output that was wrong.
@@ -89,6 +91,7 @@ class Measuring {
   };
 
   Expected<void> run_item(std::size_t index);
+  void keep_for_end();
   Expected<double> share_of(std::size_t index);
   Expected<void> measure(std::size_t index);
   std::optional<Error> find_wrong() const;

@@ -187,6 +187,8 @@ class Survey {
   Expected<void> run_all();
   Expected<void> visited();
   Expected<void> item_begun();
+  bool has_page() const { return record_.options.html && hooks_.has_report; }
+  double ending(std::size_t cases) const;
   void take_reports();
   Expected<void> write_tables();
   Expected<void> begin_folder();
@@ -209,6 +211,7 @@ class Survey {
   SurveyRecord record_;
   std::optional<Measuring> measuring_;
   std::chrono::steady_clock::time_point next_save_;
+  double saving_ = 0;                       ///< seconds that the last save took
   std::vector<std::string> failed_checks_;  ///< of the quick part of selftest; on rank 0
   bool earlier_ = false;                    ///< the folder has the results of an earlier survey
   bool folder_begun_ = false;               ///< it has those of this one
@@ -300,8 +303,23 @@ Expected<void> Survey::visited() {
     // That may take a twentieth of the time.
     const auto ended = std::chrono::steady_clock::now();
     next_save_ = ended + 20 * (ended - begun);
+    saving_ = std::chrono::duration<double>(ended - begun).count();
   }
   return agree(comm_, error_of(saved));
+}
+
+/// Seconds from the last visit to the end, as estimated: memory is given back, the reports are
+/// completed and written, and the page is made.
+double Survey::ending(std::size_t cases) const {
+  if (record_.options.null_engine) return 0;
+  // Of a usual server of these years; of the page, most is to start Python.
+  constexpr double give_back = 0.2, start_page = 1, page_of_case = 0.003;
+  // The reports are completed and drawn as tables, and then saved.
+  constexpr double saves = 2;
+  const double page = has_page() ? start_page + page_of_case * static_cast<double>(cases) : 0;
+  // Figures are worth more than that a short time is kept.
+  constexpr double most = 0.25;
+  return std::min(most * seconds_asked_, give_back + saves * saving_ + page);
 }
 
 /// After the first values of a benchmark.
@@ -364,6 +382,7 @@ Expected<void> Survey::run_all() {
   };
   hooks.visited = [this] { return visited(); };
   hooks.begun = [this] { return item_begun(); };
+  hooks.ending = [this](std::size_t cases) { return ending(cases); };
   measuring_.emplace(record_.options, record_.machine, record_.items, comm_, std::move(hooks));
   return measuring_->run(seconds_asked_ - seconds());
 }
@@ -388,7 +407,8 @@ std::vector<std::string> Survey::notes() const {
             ? "its minimum run is longer than its share"
             : "allocation and warm-up exceeded the estimate; is the machine busy?"));
   } else if (taken > 0) {
-    notes.push_back(fmt::format("took {:.0f} s of {:g} s", taken, seconds_asked_));
+    notes.push_back(fmt::format("took {:.0f} s of {:g} s{}", taken, seconds_asked_,
+                                has_page() ? ", before the page was made" : ""));
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     const SurveyItem& item = items[i];

@@ -11,6 +11,7 @@ namespace numatlas {
 
 /// What the survey leaves to those who call it.
 struct SurveyHooks {
+  bool has_report = false;  ///< whether `report` can make one, as far as is known before
   /// Makes the HTML report from survey.json, on rank 0. What became of it, in a line.
   std::function<std::string(const std::string& survey_file, const std::string& html_file)> report;
 };
