@@ -240,7 +240,7 @@ Bytes fitting_size(const PlanInput& input, Bytes size, const std::vector<Flow>& 
 struct OwnValues {
   std::vector<const std::any*> values = {};
   Labels labels = {}, names = {};  ///< of cases; of their names
-  bool asked = true;
+  bool asked = true, later = false;
 };
 
 bool is_of_every_case(const std::string& label) {
@@ -257,6 +257,7 @@ std::vector<OwnValues> product_of(const std::vector<Axis>& axes,
           OwnValues& now = longer.emplace_back(before);
           now.values.push_back(&value.value);
           now.asked = now.asked && value.asked;
+          now.later = now.later || value.later;
           for (std::size_t k = 0; k < axes[i].labels.size(); ++k) {
             now.names.emplace_back(axes[i].labels[k], value.labels[k]);
             if (!value.labels[k].empty() && !is_of_every_case(axes[i].labels[k]))
@@ -353,6 +354,7 @@ class Planner {
     PlannedCase planned = new_case(input_, "", size, now.pages);
     planned.head.labels = own.labels;
     planned.optional = !own.asked;
+    planned.later = own.later;
     if (has_own_size(sweep_)) planned.size_option = sweep_.size.option;
     if (point) {
       for (auto& label : point->labels)

@@ -68,7 +68,8 @@ struct AxisValue {
   /// false: of all that there are (nodes, pairs of nodes). An error of its point, or no room for
   /// its memory, is a skip then; else the end of the run.
   bool asked = true;
-  Labels names = {};  ///< what names say of it, beside its labels
+  Labels names = {};   ///< what names say of it, beside its labels
+  bool later = false;  ///< as PlannedCase has it: Sweep::later gives it again
 };
 
 /// An axis of a benchmark's own: patterns, pairs of nodes, loads.

@@ -170,10 +170,6 @@ void BenchmarkRun::plan_cases(Seconds time) {
   batch_.recorded = recorded_;
   std::ranges::move(runs_of_plan(setup_.plan, setup_.skips, cases_, time, options_),
                     std::back_inserter(cases_));
-  constexpr double is_long = 9.5;
-  const TimeNeeded needed = time_needed(cases_, options_, setup_.machines);
-  if (batch_.first_case == 0 && !timeless() && needed.seconds >= is_long)
-    progress_.announce(time_text(needed, options_, may_end_early(options_, setup_.machines)));
 }
 
 Expected<bool> BenchmarkRun::refine() {

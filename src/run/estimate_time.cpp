@@ -40,6 +40,12 @@ double touched_part(const Flow& flow) {
   return bytes > 0 ? static_cast<double>(touched_bytes(flow).value) / bytes : 0;
 }
 
+/// Part of the time for all cases in which those of the plan are measured.
+double part_of_plan(const Benchmark& benchmark) {
+  const double part = benchmark.refinement.time_until(0);
+  return part > 0 ? part : 1;
+}
+
 }  // namespace
 
 double preparation_of(const Scenario& scenario, const MemoryBefore& before) {
@@ -70,9 +76,9 @@ double visiting_of(const Scenario& scenario) {
 void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup) {
   constexpr std::chrono::duration<double> usual{10};
   const auto cases = std::ranges::count_if(setup.skips, [](const auto& skip) { return !skip; });
-  const double part = benchmark.refinement.time_until(0);
+  const bool all_known = std::ranges::any_of(setup.plan, &PlannedCase::later);
   const auto least = static_cast<double>(least_visits) * shortest_window *
-                     (static_cast<double>(cases) / (part > 0 ? part : 1));
+                     (static_cast<double>(cases) / (all_known ? 1 : part_of_plan(benchmark)));
   Nanoseconds& time = options.time_of_all ? options.stop.time : options.limit;
   if (!options.time_of_all) time = std::chrono::duration_cast<Nanoseconds>(usual);
   time = std::max(time, std::chrono::duration_cast<Nanoseconds>(least));
@@ -83,14 +89,14 @@ std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setu
   constexpr double recorded_per_case = 0.05;
   // What is refined works on memory like that of the plan, much of which is at hand already.
   constexpr double of_refined = 0.5;
-  const double part_of_plan = benchmark.refinement.time_until(0);
-  const double more = part_of_plan > 0 ? 1 + of_refined * (1 / part_of_plan - 1) : 1;
+  const double more = 1 + of_refined * (1 / part_of_plan(benchmark) - 1);
   std::vector<double> seconds;
   for (std::size_t i = 0; i < setup.plan.size(); ++i) {
     const Scenario& scenario = setup.plan[i].scenario;
-    seconds.push_back(setup.skips[i] ? 0
-                                     : more * (recorded_per_case + preparation_of(scenario) +
-                                               visiting_of(scenario)));
+    const bool counts = !setup.skips[i] && !(setup.plan[i].later && more > 1);
+    seconds.push_back(
+        !counts ? 0
+                : more * (recorded_per_case + preparation_of(scenario) + visiting_of(scenario)));
   }
   return seconds;
 }

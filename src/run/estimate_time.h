@@ -27,7 +27,8 @@ double visiting_of(const Scenario& scenario);
 void choose_time(RunOptions& options, const Benchmark& benchmark, const Setup& setup);
 
 /// Seconds that each case of a plan takes at least, with little time to record it, and with its
-/// part of what is refined afterwards; 0 of those that are skipped. Pure.
+/// part of what is refined afterwards; 0 of those that are skipped, or that such a part is of.
+/// Pure.
 std::vector<double> least_times_of(const Benchmark& benchmark, const Setup& setup);
 
 }  // namespace numatlas

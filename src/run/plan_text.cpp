@@ -86,13 +86,12 @@ std::string left_out_text(const Setup& setup) {
              : fmt::format("CPUs {} are left out: no case uses them\n", to_list(left));
 }
 
-/// What the plan takes before anything is refined.
+}  // namespace
+
 TimeNeeded time_of(const Setup& setup, const RunOptions& options) {
   return time_needed(runs_of_plan(setup.plan, setup.skips, {}, options.time_of_run(), options),
                      options, setup.machines);
 }
-
-}  // namespace
 
 json plan_json(const Setup& setup) {
   json workers = json::array();
@@ -171,7 +170,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
     const Scenario& scenario = setup.plan[i].scenario;
     const std::string flows = flows_text(scenario, setup.layout);
     text += fmt::format("  {:<{}} {}", scenario.name, width, flows.empty() ? "no flow" : flows);
-    if (setup.plan[i].later) text += ", at rates that follow from these cases";
+    if (setup.plan[i].later) text += ", at rates that are measured first";
     if (setup.skips[i]) text += "  skipped: " + skip_text(*setup.skips[i]);
     text += '\n';
   }

@@ -24,10 +24,6 @@ Progress::Progress(bool shown, std::vector<double> weights,
 
 Progress::~Progress() { clear(); }
 
-void Progress::announce(const std::string& line) {
-  if (shown_ && !line.empty()) say(line + "\n");
-}
-
 void Progress::expect(std::vector<double> weights) {
   weights_ = std::move(weights);
   total_weight_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);

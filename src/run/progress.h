@@ -25,8 +25,6 @@ class Progress final : public ProgressListener {
     limit_ = seconds;
     limit_is_of_all_ = of_all;
   }
-  /// A line before it begins; none where it is empty.
-  void announce(const std::string& line);
   /// More scenarios than were known at first: the weights of all.
   void expect(std::vector<double> weights);
   void begin(std::size_t scenario) { current_ = scenario; }

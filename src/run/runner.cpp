@@ -20,6 +20,7 @@
 #include "report/reporter.h"
 #include "run/estimate_time.h"
 #include "run/place_words.h"
+#include "run/rounds.h"
 #include "run/session.h"
 #include "run/setup.h"
 
@@ -232,6 +233,16 @@ Expected<void> rehearse(const Benchmark& benchmark, const RunOptions& asked, Com
   return session.conclude(ran);
 }
 
+/// A line that says how long a run takes, where that is long, or longer than --time says.
+std::string long_time(const Setup& setup, const RunOptions& options) {
+  constexpr double is_long = 9.5, much_longer = 1.5;
+  const TimeNeeded needed = time_of(setup, options);
+  const double asked = options.time_of_all ? Seconds(options.stop.time).count() : needed.seconds;
+  if (needed.seconds < is_long && needed.seconds < much_longer * asked) return "";
+  const std::string text = time_text(needed, options, may_end_early(options, setup.machines));
+  return text.empty() ? "" : text + "\n";
+}
+
 }  // namespace
 
 Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& asked, Comm& comm,
@@ -257,6 +268,7 @@ Expected<RunReport> run_benchmark(const Benchmark& benchmark, const RunOptions& 
     return RunReport{};
   }
   if (comm.rank() == 0 && !options.quiet) {
+    if (!hooks.progress && (!options.null_engine || options.noise)) say(long_time(setup, options));
     for (const std::string& note : options.placement_notes)
       say(fmt::format("numatlas: note: {}\n", note));
   }

@@ -15,6 +15,8 @@
 
 namespace numatlas {
 
+struct TimeNeeded;  // run/rounds.h
+
 /// The same on every rank, but for `machine`, which is the own host's. Of a run that is reduced to
 /// the rounds of its hosts: of the own host alone.
 struct Setup {
@@ -47,6 +49,9 @@ Error in_options(Error error, const PlannedCase& planned, const Benchmark& bench
 /// Why a scenario is skipped, for people. What to do about --pages is said there, as nothing else
 /// of the run says it.
 std::string skip_text(const Error& skip);
+
+/// What the plan takes, with the cases that follow from others where it names them. Pure.
+TimeNeeded time_of(const Setup& setup, const RunOptions& options);
 
 /// The plan as JSON: workers, scenarios with their flows, warnings.
 nlohmann::json plan_json(const Setup& setup);

@@ -290,7 +290,10 @@ AxisValue value_of(const CurvePoint& point, const std::string& word) {
 
 const std::vector<std::string> load_labels{"cpu_node", "memory_node", "load", "load_kernel"};
 
-/// Of each curve the chase alone, the rates that are known, and the peak.
+std::string percent_text(int percent) { return fmt::format("{}%", percent); }
+
+/// Of each curve the chase alone, the rates that are known, and the peak; without rates also its
+/// parts, which follow from it.
 Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& input) {
   std::vector<AxisValue> loads;
   for (const Curve& curve : TRY(curves(own, input))) {
@@ -300,6 +303,11 @@ Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& inpu
       for (double rate : own.rates)
         loads.push_back(value_of({curve, kernel, rate}, fmt::format("{:g} GB/s", rate * 1e-9)));
       loads.push_back(value_of({curve, kernel}, peak_load));
+      for (const int percent : percents) {
+        if (!own.rates.empty()) break;
+        loads.push_back(value_of({curve, kernel}, percent_text(percent)));
+        loads.back().later = true;
+      }
     }
   }
   return loads;
@@ -363,9 +371,9 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
         const Figure* const sum = peak == nullptr ? nullptr : find_total(*peak, "bandwidth_sum");
         if (sum == nullptr || !sum->value()) return;
         for (const int percent : percents)
-          more.push_back({pages,
-                          {value_of({curve, kernel, *sum->value() * percent / 100},
-                                    fmt::format("{}%", percent))}});
+          more.push_back(
+              {pages,
+               {value_of({curve, kernel, *sum->value() * percent / 100}, percent_text(percent))}});
       },
       input.pages, *all, own.given->choices);
   return more;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ranges>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -132,6 +133,19 @@ std::vector<std::string> pairs_of(const Plan& plan) {
       pairs.push_back(label_of(planned.head, "cpu_node") + ":" +
                       label_of(planned.head, "memory_node"));
   return pairs;
+}
+
+/// How many cases of a plan follow from others.
+long later_in(const testing::Words& words) {
+  const auto machine = *read_recorded_machine("numa:2(memory=17179869184) core:3 pu:1");
+  return std::ranges::count(testing::sure_plan("loaded", words, machine), true,
+                            &PlannedCase::later);
+}
+
+TEST(Loaded, ThePlanNamesThePartsOfThePeak) {
+  EXPECT_EQ(later_in({"--pairs", "0:0", "--kernels", "read", "--mix", "none"}), 11);
+  EXPECT_EQ(later_in({"--pairs", "0:0", "--kernels", "read", "--mix", "none", "--rates", "1"}), 0);
+  EXPECT_EQ(later_in({"--pairs", "0:0", "--load-memory", "1"}), 4) << "50 and 80 % of two figures";
 }
 
 TEST(Loaded, ByDefaultEachNodesMemoryAndTheNearestOfEachOtherKind) {

@@ -149,22 +149,31 @@ void for_each_load(const Options& own, const GivenAxes& given, const PlanInput& 
   }
 }
 
-/// Each load by itself, and each victim idle and under all of it.
+std::string percent_text(int percent) { return fmt::format("{}%", percent); }
+
+/// Each load by itself, and each victim idle and under all of it; then under parts of it, which
+/// follow from what the load reached by itself.
 Expected<std::vector<AxisValue>> settings(const Options& own, const Pairs& pairs,
                                           const GivenAxes& given, const PlanInput& input) {
-  std::vector<AxisValue> alone, all;
+  std::vector<AxisValue> alone, all, parts;
   std::set<std::vector<std::string>> known;
   const NodeSet nodes = TRY(loaded_nodes(own, input));
   for (const Setting& victim : TRY(victims(own, pairs, input))) {
     all.push_back(value_of(victim, idle_load));
     for_each_load(own, given, input, victim, nodes, [&](Setting setting) {
       all.push_back(value_of(setting, full_load));
+      for (const int percent : percents) {
+        if (own.gpu) break;
+        parts.push_back(value_of(setting, percent_text(percent)));
+        parts.back().later = true;
+      }
       setting.measured = "";
       AxisValue load = value_of(setting, peak_load);
       if (known.insert(load.labels).second) alone.push_back(std::move(load));
     });
   }
   std::ranges::move(all, std::back_inserter(alone));
+  std::ranges::move(parts, std::back_inserter(alone));
   return alone;
 }
 
@@ -175,7 +184,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
   std::vector<LaterCase> more;
   const auto all = victims(own, pairs, input);
   const auto nodes = loaded_nodes(own, input);
-  const std::string first = fmt::format("{}%", percents.front());
+  const std::string first = percent_text(percents.front());
   const bool refined = std::ranges::any_of(
       report.cases, [&](const Case& one) { return label_of(one, "load") == first; });
   if (!all || !nodes || refined || own.gpu) return more;
@@ -192,7 +201,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
           if (!peak || find(pages, setting, full_load) == nullptr) return;
           for (const int percent : percents) {
             setting.rate = peak->value * percent / 100;
-            more.push_back({pages, {value_of(setting, fmt::format("{}%", percent))}});
+            more.push_back({pages, {value_of(setting, percent_text(percent))}});
           }
         });
       },
