@@ -202,6 +202,10 @@ void add_shell_limits(const Tree& tree, std::vector<Limit>& limits) {
   };
   add(Limit::Of::address_space, "Max address space", "VmSize", "ulimit -v");
   add(Limit::Of::data, "Max data size", "VmData", "ulimit -d");
+  // How much of these is used, the files do not say.
+  add(Limit::Of::processes, "Max processes", "", "ulimit -u");
+  add(Limit::Of::cpu_time, "Max cpu time", "", "ulimit -t");
+  add(Limit::Of::file_size, "Max file size", "", "ulimit -f");
 }
 
 /// Whether the process's group, or one above it, has a file that would set a limit.
@@ -293,6 +297,7 @@ std::vector<Limit> read_limits(const Tree& tree) {
                   : std::vector<LimitFiles>{{"memory.limit_in_bytes", "memory.usage_in_bytes"}},
               {.of = Limit::Of::memory}, limits);
   add_huge_pages(tree, limits);
+  if (auto processes = process_limit(tree)) limits.push_back(*std::move(processes));
   add_shell_limits(tree, limits);
   return limits;
 }
@@ -316,6 +321,7 @@ void leave_limits_open(const Tree& tree, Machine& machine) {
   };
   look("memory_limit", "memory", "/memory.max", "/memory.limit_in_bytes");
   look("cpu_quota", "cpu", "/cpu.max", "/cpu.cfs_quota_us");
+  look("process_limit", "pids", "/pids.max", "/pids.max");
 }
 
 Allowance read_allowance(const Tree& tree, const Machine& machine) {

@@ -15,7 +15,8 @@ namespace numatlas {
 /// been read.
 Allowance read_allowance(const Tree& tree, const Machine& machine);
 
-/// Marks the memory limit and the CPU quota as unread where no file that was seen could set them.
+/// Marks the limits of memory and processes and the CPU quota as unread where no file that was seen
+/// could set them.
 void leave_limits_open(const Tree& tree, Machine& machine);
 
 /// A CPU quota that this process is under: of its cgroup or of one above.
@@ -38,8 +39,8 @@ std::vector<Mount> mounts(const Tree& tree);
 /// smaller than its own. nullopt where it does not say.
 std::optional<CpuSet> scheduler_affinity();
 
-/// Limits of memory, of huge pages (control groups) and of address space and data (`ulimit`): of
-/// each the one with least left.
+/// Limits of memory, of huge pages and of processes (control groups), and those of `ulimit` that
+/// can stop a run: of each the one with least left.
 std::vector<Limit> read_limits(const Tree& tree);
 /// pids.max: how many processes and threads the control group may have.
 std::optional<Limit> process_limit(const Tree& tree);

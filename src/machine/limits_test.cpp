@@ -49,7 +49,8 @@ TEST(Limits, OfVersionTwo) {
       limits_in(files),
       ElementsAre("limit of the cgroup 1 GiB, 4 KiB used, 1 KiB cache (" + own + "/memory.high)",
                   "limit of pages of 1 GiB 2 GiB, 1 GiB used (" + own + "/hugetlb.1GB.rsvd.max)",
-                  "limit of pages of 2 MiB 0 B, 0 B used (" + own + "/hugetlb.2MB.max)"));
+                  "limit of pages of 2 MiB 0 B, 0 B used (" + own + "/hugetlb.2MB.max)",
+                  "limit of processes 60 B, 58 B used (" + top + "/pids.max)"));
   EXPECT_EQ(process_limit(Tree(files.root())),
             (Limit{Limit::Of::processes, Bytes{60}, Bytes{58}, {}, {}, top + "/pids.max"}));
 }
@@ -74,13 +75,19 @@ TEST(Limits, OfTheShell) {
   const testing::RecordedTree files;
   files.file("/proc/self/limits",
              "Limit                     Soft Limit           Hard Limit           Units     \n"
+             "Max cpu time              60                   unlimited            seconds   \n"
+             "Max file size             4096                 unlimited            bytes     \n"
              "Max data size             2097152              unlimited            bytes     \n"
              "Max stack size            8388608              unlimited            bytes     \n"
+             "Max processes             100                  100                  processes \n"
              "Max address space         1048576              unlimited            bytes     ");
   files.file("/proc/self/status", "VmSize:\t     512 kB\nVmData:\t 4 kB");
-  EXPECT_THAT(limits_in(files),
-              ElementsAre("limit of address space 1 MiB, 512 KiB used (ulimit -v)",
-                          "limit of data 2 MiB, 4 KiB used (ulimit -d)"));
+  EXPECT_THAT(
+      limits_in(files),
+      ElementsAre("limit of address space 1 MiB, 512 KiB used (ulimit -v)",
+                  "limit of data 2 MiB, 4 KiB used (ulimit -d)",
+                  "limit of processes 100 B (ulimit -u)", "limit of CPU time 60 B (ulimit -t)",
+                  "limit of the size of files 4 KiB (ulimit -f)"));
   files.file("/proc/self/limits", "Max address space         unlimited   unlimited    bytes");
   EXPECT_THAT(limits_in(files), ElementsAre());
 }

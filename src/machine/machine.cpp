@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +39,13 @@ std::string Machine::none_or_unknown(const std::string& part, const std::string&
 
 const NumaNode* Machine::find_node(NodeId id) const { return find_by_id(nodes, id); }
 
+int Machine::core_or_own(CpuId id) const {
+  Cpu unknown;
+  unknown.id = id;
+  const Cpu* const cpu = find_cpu(id);
+  return (cpu != nullptr ? *cpu : unknown).core_or_own();
+}
+
 const Cpu* Machine::find_cpu(CpuId id) const { return find_by_id(cpus, id); }
 
 CpuSet Machine::all_cpus() const {
@@ -51,6 +59,12 @@ std::set<int> Machine::packages() const {
   for (const Cpu& cpu : cpus)
     if (cpu.package) all.insert(*cpu.package);
   return all;
+}
+
+std::optional<Bytes> NumaNode::room() const {
+  if (!memory_free) return std::nullopt;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - memory_free->value;
+  return Bytes{memory_free->value + std::min(most, memory_cache.value_or(Bytes{}).value)};
 }
 
 Bytes Limit::held() const {
@@ -68,6 +82,8 @@ std::string name_of(const Limit& limit) {
     case Limit::Of::address_space: return "limit of address space";
     case Limit::Of::data: return "limit of data";
     case Limit::Of::processes: return "limit of processes";
+    case Limit::Of::cpu_time: return "limit of CPU time";
+    case Limit::Of::file_size: return "limit of the size of files";
   }
   return "";
 }

@@ -57,6 +57,8 @@ struct NumaNode {
   std::string kind;  ///< "dram", "cxl", "pmem", "gpu", "hbm" where known, else ""
   std::vector<MemorySideCache> side_caches;  ///< by level
 
+  /// Free, or file cache that can be dropped; nullopt where it is not known what is free.
+  std::optional<Bytes> room() const;
   /// Known to have memory; how much is known as well.
   bool has_memory() const { return memory_total && memory_total->value > 0; }
   /// The same, or nobody said how much: memory of unknown size can be used.
@@ -83,6 +85,8 @@ struct Cpu {
   std::optional<int> package;  ///< OS number of its socket
   NodeId node;        ///< nearest node that has it; -1 for none. Others may have it as well
   int smt_index = 0;  ///< 0 for the first hardware thread of its core
+  /// Its core; of one that is not known a number below 0, so that it counts as a core of its own.
+  int core_or_own() const { return core.value_or(-1 - id.value); }
   friend bool operator==(const Cpu&, const Cpu&) = default;
 };
 
@@ -144,9 +148,9 @@ struct PersistentMemory {
 
 /// A limit of what processes may have, whoever set it: a control group, or the shell.
 struct Limit {
-  enum class Of { memory, huge_pages, address_space, data, processes };
+  enum class Of { memory, huge_pages, address_space, data, processes, cpu_time, file_size };
   Of of = Of::memory;
-  Bytes most = {};                      ///< of `processes` their number
+  Bytes most = {};                      ///< of `processes` their number, of `cpu_time` seconds
   std::optional<Bytes> used = {};       ///< of it, by all that share it
   std::optional<Bytes> cache = {};      ///< of what is used, file cache that can be dropped
   std::optional<Bytes> page_size = {};  ///< of `huge_pages`
@@ -154,6 +158,8 @@ struct Limit {
   /// Used, and not to be dropped.
   Bytes held() const;
   Bytes left() const;
+  /// Of what memory can be asked for; the others stop a run in another way.
+  bool is_of_memory() const { return of < Of::processes; }
   friend bool operator==(const Limit&, const Limit&) = default;
 };
 /// "limit of the cgroup", "limit of address space".
@@ -220,15 +226,17 @@ struct Machine {
   Allowance allowance;
   std::vector<std::string> notes;  ///< what could not be read, and why
   /// Members that the source says nothing of, and why: "gpus", "persistent_memory", "hypervisor",
-  /// "memory_limit", "cpu_quota", "isolated_cpus", "huge_pages", "cores". Empty is unknown there,
-  /// not none.
+  /// "memory_limit", "process_limit", "cpu_quota", "isolated_cpus", "huge_pages", "cores". Empty is
+  /// unknown there, not none.
   std::map<std::string, std::string> unread;
 
   /// "unknown (why)" of a part that the source says nothing of; `none` of one that it has not.
   std::string none_or_unknown(const std::string& part, const std::string& none) const;
   bool is_live() const { return source == "live"; }
   const NumaNode* find_node(NodeId id) const;  ///< nullptr where there is none
-  const Cpu* find_cpu(CpuId id) const;         ///< nullptr where there is none
+  /// As Cpu::core_or_own; a CPU that is not there is a core of its own as well.
+  int core_or_own(CpuId id) const;
+  const Cpu* find_cpu(CpuId id) const;  ///< nullptr where there is none
   CpuSet all_cpus() const;
   /// OS numbers of the sockets that are known.
   std::set<int> packages() const;

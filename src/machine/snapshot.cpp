@@ -25,7 +25,9 @@ struct fields::EnumNames<Limit::Of> {
       {Limit::Of::huge_pages, "huge_pages"},
       {Limit::Of::address_space, "address_space"},
       {Limit::Of::data, "data"},
-      {Limit::Of::processes, "processes"}};
+      {Limit::Of::processes, "processes"},
+      {Limit::Of::cpu_time, "cpu_time"},
+      {Limit::Of::file_size, "file_size"}};
 };
 
 namespace {

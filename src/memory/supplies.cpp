@@ -216,8 +216,7 @@ class Account {
       // A recorded machine may not say what was free; more than there is never fits.
       if (node.memory_free || node.memory_total) {
         const uint64_t cache = node.memory_free ? node.memory_cache.value_or(Bytes{}).value : 0;
-        supply.free =
-            node.memory_free ? plus(node.memory_free->value, cache) : node.memory_total->value;
+        supply.free = node.room().value_or(node.memory_total.value_or(Bytes{})).value;
         supply.text = fmt::format("{} node {}: {}", node.memory_free ? "free on" : "size of",
                                   node.id.value, rounded(supply.free));
         if (cache > 0)
@@ -254,6 +253,7 @@ class Account {
     address_space_.resize(processes);
     data_.resize(processes);
     for (const Limit& limit : limits) {
+      if (!limit.is_of_memory()) continue;
       Supply supply{
           .free = limit.left().value,
           .text = fmt::format("{}: {} with {} used ({})", name_of(limit), rounded(limit.most.value),

@@ -72,9 +72,9 @@ bool took_all_cores(const Rows& run) {
   CpuSet used;
   for (const std::string& list : run.worker_cpus)
     if (const auto cpus = parse_list<CpuId>(list)) used = used | *cpus;
-  std::set<int> missing, taken;  // a CPU of an unknown core counts as one
+  std::set<int> missing, taken;
   for (const Cpu& cpu : run.machines.front().cpus)
-    (used.contains(cpu.id) ? taken : missing).insert(cpu.core.value_or(-1 - cpu.id.value));
+    (used.contains(cpu.id) ? taken : missing).insert(cpu.core_or_own());
   return !taken.empty() &&
          std::includes(taken.begin(), taken.end(), missing.begin(), missing.end());
 }

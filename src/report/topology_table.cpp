@@ -279,6 +279,26 @@ std::string per_cpu_table(const Machine& machine) {
   return aligned_columns(rows, {});
 }
 
+std::string limit_line(const Limit& limit) {
+  using Of = Limit::Of;
+  const auto line = [&](const char* what, const std::string& most, const std::string& used) {
+    return fmt::format("  {:<14}{}{} ({})\n", what, most, used.empty() ? "" : ", " + used + " used",
+                       limit.source);
+  };
+  const std::string most = to_rounded_text(limit.most);
+  const std::string number = fmt::format("{}", limit.most.value);
+  if (limit.of == Of::processes)
+    return line("processes", number, limit.used ? fmt::format("{}", limit.used->value) : "");
+  if (limit.of == Of::cpu_time) return line("CPU time", number + " s", "");
+  if (limit.of == Of::file_size) return line("size of files", most, "");
+  const std::string of = limit.of == Of::huge_pages
+                             ? " in pages of " + to_text(limit.page_size.value_or(Bytes{}))
+                         : limit.of == Of::address_space ? " of address space"
+                         : limit.of == Of::data          ? " of data"
+                                                         : "";
+  return line("memory limit", most + of, size_or_dash(limit.used));
+}
+
 std::string allowance_text(const Machine& machine) {
   const Allowance& allowance = machine.allowance;
   std::string text = "\nThis process may use\n";
@@ -298,17 +318,11 @@ std::string allowance_text(const Machine& machine) {
   text += fmt::format("  memory nodes  {}\n",
                       sized ? counted_list(machine.usable_memory_nodes()) : "unknown");
   const std::vector<Limit> limits = allowance.limits();
-  for (const Limit& limit : limits) {
-    const std::string of = limit.of == Limit::Of::huge_pages
-                               ? " in pages of " + to_text(limit.page_size.value_or(Bytes{}))
-                           : limit.of == Limit::Of::address_space ? " of address space"
-                           : limit.of == Limit::Of::data          ? " of data"
-                                                                  : "";
-    text += fmt::format("  memory limit  {}{}, {} used ({})\n", to_rounded_text(limit.most), of,
-                        size_or_dash(limit.used), limit.source);
-  }
-  if (limits.empty())
+  for (const Limit& limit : limits) text += limit_line(limit);
+  if (std::ranges::none_of(limits, &Limit::is_of_memory))
     text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
+  if (machine.unread.contains("process_limit"))
+    text += "  processes     " + machine.none_or_unknown("process_limit", "") + "\n";
   return text;
 }
 

@@ -87,11 +87,8 @@ CpuId cpu_of(const PlanInput& input, int worker) {
   return cpus.empty() ? CpuId{} : cpus.front();
 }
 
-std::pair<bool, int> core_of(const PlanInput& input, int worker) {
-  const CpuId cpu = cpu_of(input, worker);
-  const Cpu* const its = machine_of(input, worker).find_cpu(cpu);
-  const bool known = its != nullptr && its->core;
-  return {known, known ? *its->core : cpu.value};
+int core_of(const PlanInput& input, int worker) {
+  return machine_of(input, worker).core_or_own(cpu_of(input, worker));
 }
 
 CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host) {

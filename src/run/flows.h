@@ -49,8 +49,8 @@ const Machine& machine_of(const PlanInput& input, int worker);
 
 /// The first CPU that it may use.
 CpuId cpu_of(const PlanInput& input, int worker);
-/// What tells its core apart: its number, or where that is unknown the CPU's.
-std::pair<bool, int> core_of(const PlanInput& input, int worker);
+/// Its core, as Machine::core_or_own.
+int core_of(const PlanInput& input, int worker);
 
 /// A CPU of each of these workers of a host.
 CpuSet cpus_of(const PlanInput& input, const std::vector<int>& workers, std::size_t host);

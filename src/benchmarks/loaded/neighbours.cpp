@@ -61,7 +61,7 @@ bool is_given(const Options& own, const PlanInput& input, int worker) {
 /// One worker of each core of the first half: the same whatever loads, so that their figures may be
 /// compared.
 std::vector<int> victims_of(const Options& own, const PlanInput& input, NodeId node) {
-  std::set<std::pair<bool, int>> cores;
+  std::set<int> cores;
   std::vector<int> workers;
   for (const int worker : workers_on(input.layout, {node}))
     if (!is_given(own, input, worker) && cores.insert(core_of(input, worker)).second)
@@ -78,7 +78,7 @@ Load load_of(const Options& own, const PlanInput& input, const std::vector<int>&
     load.by = fmt::format("gpu:{}", *own.gpu);
     return load;
   }
-  std::set<std::pair<bool, int>> taken;
+  std::set<int> taken;
   for (const int worker : victims) taken.insert(core_of(input, worker));
   CpuSet cpus;
   const NodeId home = nearest_to(machine, worker_nodes(input), memory);
