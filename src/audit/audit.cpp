@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "analysis/peers.h"
 #include "base/add_once.h"
+#include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -101,6 +103,7 @@ class Audit {
   Expected<void> plan();
   Expected<void> measure();
   void judge(const std::string& stopped);
+  nlohmann::json plan_json() const;
   Expected<void> show_plan() const;
   Expected<void> write() const;
   bool root() const { return comm_.rank() == 0; }
@@ -233,7 +236,22 @@ void Audit::judge(const std::string& stopped) {
         {"not-run", "", fmt::format("{} did not run: {}", one.benchmark, one.reason)});
 }
 
+nlohmann::json Audit::plan_json() const {
+  nlohmann::json plan{{"claims", nlohmann::json::array()}, {"benchmarks", nlohmann::json::array()}};
+  for (const Claim* const claim : claims_)
+    plan["claims"].push_back({{"claim", claim->name},
+                              {"summary", claim->summary},
+                              {"benchmark", claim->applies(machine_) ? claim->benchmark : ""}});
+  for (const SurveyItem& item : items_)
+    plan["benchmarks"].push_back({{"benchmark", item.benchmark},
+                                  {"arguments", item.words},
+                                  {"seconds", item.share},
+                                  {"skipped", item.skip}});
+  return plan;
+}
+
 Expected<void> Audit::show_plan() const {
+  if (options_.format == "json") return write_stdout(pretty(plan_json()));
   std::string text;
   for (const Claim* const claim : claims_)
     text += fmt::format("{:<9} {} [{}]\n", claim->name, claim->summary,

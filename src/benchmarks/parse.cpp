@@ -62,6 +62,9 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
   if (word == "--time" && app.get_option_no_throw("--repeats") != nullptr)
     return {ErrorKind::usage, "unknown option '--time'", "--repeats says how many rounds it runs",
             of};
+  if (word == "--dry-run" && !has_commands)
+    return {ErrorKind::usage, "unknown option '--dry-run'",
+            "commands that measure have it, and advise and exec", of};
   return {ErrorKind::usage, fmt::format("unknown {} '{}'", what, word),
           close.empty() ? "" : fmt::format("did you mean {}?", close), of,
           close.empty() ? fmt::format("see `{} --help`", command_of(app)) : ""};
@@ -75,6 +78,7 @@ void RunParser::add_to(CLI::App& app) {
   common_.add_to(app, benchmark_, without);
   for (const Refusal& one : benchmark_.options.refused)
     if (!one.several) app.get_option(one.option)->group("");
+  check_flags(app);
   app.allow_extras();
 }
 

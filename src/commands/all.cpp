@@ -99,4 +99,11 @@ Expected<std::vector<std::string>> program_of(const CLI::App& app, const Command
   return words;
 }
 
+std::vector<std::string> all_words(const CommandLine& line) {
+  std::vector<std::string> words = line.words;
+  if (line.names_program) words.emplace_back("--");
+  words.insert(words.end(), line.program.begin(), line.program.end());
+  return words;
+}
+
 }  // namespace numatlas

@@ -73,7 +73,8 @@ Command audit_command() {
                     "numatlas audit --time 15s --format line"},
                    {"With the settings that low latency needs", "numatlas audit --for latency"}},
       .measures = true,
-      .declare = declare_audit};
+      .declare = declare_audit,
+      .exit_codes = ""};
 }
 
 }  // namespace numatlas

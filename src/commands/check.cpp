@@ -244,7 +244,8 @@ Command check_command() {
                     "numatlas check results"},
                    {"Is this host what was bought?",
                     "numatlas check --expect triad=350GB/s,latency=120ns survey.json"}},
-      .declare = declare_check};
+      .declare = declare_check,
+      .exit_codes = ""};
 }
 
 }  // namespace numatlas

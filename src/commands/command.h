@@ -35,6 +35,8 @@ struct Command {
   /// otherwise.
   std::function<Start(CLI::App&, const CommandLine&)> declare = {};
   Start start = {};  ///< what it gave; has what its options fill
+  /// In its help, below the description; "" where that tells them.
+  std::string exit_codes = "0 done";
 };
 
 // A file each.
@@ -60,5 +62,9 @@ Expected<int> answer(const std::string& text);
 /// The program of `numatlas COMMAND [OPTIONS] [--] PROGRAM ...`, and its arguments: what the parser
 /// of the command's options left over, then the words after `--`.
 Expected<std::vector<std::string>> program_of(const CLI::App& app, const CommandLine& line);
+
+/// The line as it was given, for the record: with `--` and the program's words, where there are
+/// any.
+std::vector<std::string> all_words(const CommandLine& line);
 
 }  // namespace numatlas

@@ -385,7 +385,8 @@ Command compare_command() {
                     "numatlas compare --base before/ --new after/"},
                    {"Are huge pages faster? Both are measured in turn",
                     "numatlas compare --run 'latency --pages base' --run 'latency --pages thp'"}},
-      .declare = declare_compare};
+      .declare = declare_compare,
+      .exit_codes = ""};
 }
 
 }  // namespace numatlas

@@ -354,7 +354,8 @@ Command exec_command() {
                    {"Four ranks, two on the memory of each node",
                     "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}},
       .has_program = true,
-      .declare = declare_exec};
+      .declare = declare_exec,
+      .exit_codes = "those of the program"};
 }
 
 }  // namespace numatlas

@@ -134,9 +134,15 @@ void declare_options(CLI::App& app, std::vector<Command>& commands, const Comman
     if (!all && &command != line.command) continue;
     CLI::App& sub = *app.get_subcommand(command.name);
     command.has_program ? sub.prefix_command() : sub.allow_extras();
-    sub.footer(command.description);
+    const std::string codes =
+        command.exit_codes.empty()
+            ? ""
+            : fmt::format("{}Exit codes: {}; others: docs/exit-codes.md.",
+                          command.description.empty() ? "" : " ", command.exit_codes);
+    sub.footer(command.description + codes);
     add_examples(sub, command.examples);
     command.start = command.declare(sub, line);
+    check_flags(sub);
   }
 }
 

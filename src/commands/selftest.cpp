@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -74,19 +76,22 @@ Expected<void> show(const RunReport& report, const std::string& format) {
   return write_stdout(text_in(format, report, style));
 }
 
-std::string plan_text(const std::vector<std::string>& only) {
+std::string plan_text(const std::vector<std::string>& only, const std::string& format) {
   std::vector<std::vector<std::string>> rows;
+  nlohmann::json list = nlohmann::json::array();
   for (const Check& check : all_checks()) {
-    if (only.empty() || std::ranges::find(only, check.name) != only.end())
-      rows.push_back({check.name, check.summary});
+    if (!only.empty() && std::ranges::find(only, check.name) == only.end()) continue;
+    rows.push_back({check.name, check.summary});
+    list.push_back({{"check", check.name}, {"summary", check.summary}});
   }
-  return aligned(rows, 2);
+  return format == "json" ? pretty(list) : aligned(rows, 2);
 }
 
 Expected<int> run_selftest(const SelfTestOptions& options, Comm& comm) {
   const bool root = comm.rank() == 0;
   if (options.dry_run) {
-    TRY(agree(comm, error_of(root ? write_stdout(plan_text(options.only)) : Expected<void>{})));
+    TRY(agree(comm, error_of(root ? write_stdout(plan_text(options.only, options.format))
+                                  : Expected<void>{})));
     return 0;
   }
   const auto start = std::chrono::steady_clock::now();
@@ -133,7 +138,8 @@ Command selftest_command() {
                    {"Do all ranks agree on version and clock?",
                     "mpirun -n 4 numatlas selftest --only ranks,overlap"}},
       .measures = true,
-      .declare = declare_selftest};
+      .declare = declare_selftest,
+      .exit_codes = ""};
 }
 
 }  // namespace numatlas

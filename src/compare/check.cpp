@@ -645,17 +645,6 @@ RunReport report_of(Hosts& hosts, const std::optional<TwoGroups>& groups, const 
   return report;
 }
 
-Expected<void> check_metric(const std::string& metric, const std::vector<Rows>& runs) {
-  std::vector<std::string> metrics;
-  for (const Rows& run : runs)
-    for (const Row& row : run.rows)
-      if (!row.figure.empty()) add_once(metrics, row.figure);
-  if (metric.empty() || runs.empty() || std::ranges::find(metrics, metric) != metrics.end())
-    return {};
-  return fail_usage("--metric", fmt::format("no case has '{}'", metric),
-                    fmt::format("these have: {}", fmt::join(metrics, ", ")));
-}
-
 }  // namespace
 
 Expected<RunReport> check(const Results& results, const CheckRule& rule) {
@@ -683,7 +672,7 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
              "results more than a day older than the newest:", notes);
   note_hosts(checks, &CommandCheck::missing_hosts, "no result of", notes);
   add_open(results.open, hosts);
-  TRY(check_metric(rule.metric, results.runs));
+  TRY(check_metric(rule.metric, {&results.runs}));
   RunReport report = report_of(hosts, groups, results, rule);
   if (!newest.empty())
     report.engine = (*std::ranges::max_element(newest, {}, &Rows::started))->engine;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -295,6 +296,34 @@ TEST(Match, TheMedianOverFlowsKnowsAllIntervals) {
               (*flow[0].figures[0].estimate->low + *flow[1].figures[0].estimate->low) / 2, 1e-15);
   EXPECT_THAT(find_case(found, "1536KiB base", "median of 2").change.reason,
               HasSubstr("rank 0 thread 1"));
+}
+
+TEST(Match, AMetricThatNoCaseHasIsAnError) {
+  CompareRule rule;
+  rule.metric = "nosuch";
+  // A case that was skipped may have any metric, and none of its own.
+  const Results file = stored([](RunReport& report) {
+    report.cases[0].status = Status::skipped;
+    report.cases[0].flows.clear();
+  });
+  const auto compared = compare_files(file, file, rule);
+  ASSERT_FALSE(compared);
+  EXPECT_EQ(compared.error().kind, ErrorKind::usage);
+  EXPECT_EQ(full_text(compared.error()), "--metric: no case has 'nosuch'");
+  EXPECT_THAT(compared.error().hint, HasSubstr("these have: latency"));
+}
+
+TEST(Stored, AFolderOfOtherFilesIsNotWalkedToItsEnd) {
+  const testing::TestFolder folder;
+  constexpr int many = 20001;
+  for (int i = 0; i < many; ++i) std::filesystem::create_directory(folder.file(std::to_string(i)));
+  const auto found = results_below(folder.text(), folder.text());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, ErrorKind::usage);
+  EXPECT_THAT(found.error().message,
+              HasSubstr("is no folder of results: it has more than 20000 other files and folders"));
+  std::filesystem::remove(folder.file("0"));
+  EXPECT_TRUE(results_below(folder.text(), folder.text()));
 }
 
 TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {

@@ -21,13 +21,6 @@
 namespace numatlas {
 namespace {
 
-std::string metrics_text(const std::vector<Row>& cases) {
-  std::set<std::string> names;
-  for (const Row& one : cases)
-    if (!one.is_empty()) names.insert(one.figure);
-  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
-}
-
 std::vector<const Row*> wanted(const std::vector<Row>& cases, const CompareRule& rule) {
   std::vector<const Row*> kept;
   for (const Row& one : cases)
@@ -269,19 +262,13 @@ Results merged(const std::vector<Results>& launches, bool by_host) {
 
 Expected<Comparison> compare_files(const Results& base, const Results& now,
                                    const CompareRule& rule) {
+  TRY(check_metric(rule.metric, {&base.runs, &now.runs}));
   auto of_base = rows_of(base), of_now = rows_of(now);
   know_launches_by_hosts(of_base, of_now, rule);
   Comparison found = match_cases(of_base, of_now, rule);
   if (found.cases.empty() && rule.in_pairs) found = match_in_order(of_base, of_now, rule);
   found.machine = match_machine(of_base, of_now, rule);
   if (!found.cases.empty()) return found;
-  if (!rule.metric.empty()) {
-    CompareRule any = rule;
-    any.metric.clear();
-    if (!match_cases(of_base, of_now, any).cases.empty())
-      return fail_usage("--metric", fmt::format("no case has '{}'", rule.metric),
-                        "these have: " + metrics_text(of_base));
-  }
   const std::string one = commands_text(base), other = commands_text(now);
   if (one != other)
     return fail(

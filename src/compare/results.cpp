@@ -13,6 +13,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -158,27 +159,42 @@ bool is_aside(const std::string& name) {
   return name.find_first_of(".#@~") == 0 || name == "lost+found";
 }
 
-/// Adds files and, to `closed`, folders below that may not be read.
-void find_files(const std::string& folder, std::vector<std::string>& files,
-                std::vector<Error>& closed) {
+/// A walk through a folder of results, and all below it.
+struct Walk {
+  std::vector<std::string> files;  ///< that may be results
+  std::vector<Error>& closed;      ///< folders that may not be read
+  std::size_t others = 0;          ///< files and folders that are no results
+
+  /// This is no folder of results, such as `/`: the walk through it would take very long.
+  bool is_astray() const {
+    constexpr std::size_t many = 20000,
+                          times = 10;  // a survey has three other files beside its own
+    return others > many && others > times * files.size();
+  }
+};
+
+void find_files(const std::string& folder, Walk& walk) {
   std::error_code code;
   const auto failed = [&] {
     if (code)
-      closed.push_back(Error{file_error_kind(code.value()), "cannot be read: " + code.message(), "",
-                             printable(folder)});
+      walk.closed.push_back(Error{file_error_kind(code.value()),
+                                  "cannot be read: " + code.message(), "", printable(folder)});
     return bool(code);
   };
   fs::directory_iterator entry(folder, code);
-  for (; !failed() && entry != fs::directory_iterator(); entry.increment(code)) {
+  for (; !failed() && entry != fs::directory_iterator() && !walk.is_astray();
+       entry.increment(code)) {
     std::error_code of_file;
     const std::string path = entry->path().string();
     if (is_aside(entry->path().filename().string())) continue;
-    if (entry->symlink_status(of_file).type() == fs::file_type::directory)
-      find_files(path, files, closed);
-    else if (const auto type = entry->status(of_file).type();
-             may_be_a_result(entry->path()) &&
-             (type == fs::file_type::regular || type == fs::file_type::not_found || of_file))
-      files.push_back(path);
+    const auto type = entry->status(of_file).type();
+    if (may_be_a_result(entry->path()) &&
+        (type == fs::file_type::regular || type == fs::file_type::not_found || of_file)) {
+      walk.files.push_back(path);
+      continue;
+    }
+    ++walk.others;
+    if (entry->symlink_status(of_file).type() == fs::file_type::directory) find_files(path, walk);
   }
 }
 
@@ -191,10 +207,16 @@ Expected<std::vector<std::string>> files_below(const std::string& option, const 
     return fail_about(file_error_kind(code.value()), option,
                       fmt::format("{}: {}", printable(folder), code.message()),
                       "name the folder that has the results");
-  std::vector<std::string> files;
-  find_files(folder, files, closed);
-  std::ranges::sort(files);
-  return files;
+  Walk walk{{}, closed};
+  find_files(folder, walk);
+  if (walk.is_astray())
+    return fail_usage(option,
+                      fmt::format("is no folder of results: it has more than {} other files and "
+                                  "folders",
+                                  walk.others - 1),
+                      "name the folder that has the results");
+  std::ranges::sort(walk.files);
+  return std::move(walk.files);
 }
 
 /// Takes from each run what nobody needs.
@@ -301,6 +323,18 @@ Expected<void> add_below(const std::string& option, const std::string& folder, R
 }
 
 }  // namespace
+
+Expected<void> check_metric(const std::string& metric,
+                            std::initializer_list<const std::vector<Rows>*> sides) {
+  std::set<std::string> metrics;
+  for (const std::vector<Rows>* runs : sides)
+    for (const Rows& run : *runs)
+      for (const Row& row : run.rows)
+        if (!row.is_empty()) metrics.insert(row.figure);
+  if (metric.empty() || metrics.empty() || metrics.contains(metric)) return {};
+  return fail_usage("--metric", fmt::format("no case has '{}'", metric),
+                    fmt::format("these have: {}", fmt::join(metrics, ", ")));
+}
 
 bool same_run(const Rows& a, const Rows& b) {
   return a.started == b.started && a.hosts == b.hosts && a.arguments == b.arguments &&

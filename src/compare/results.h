@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <utility>
@@ -49,6 +50,11 @@ Expected<Results> results_below(const std::string& option, const std::string& fo
 /// `shrink`: takes from each run what nobody needs, before the next one is read.
 Expected<Results> read_results(const std::vector<std::string>& paths,
                                const std::function<void(Rows&)>& shrink);
+
+/// Error (usage, of --metric): no case of these runs has that figure; the hint names those that
+/// they have. None of runs without figures, or of a metric "".
+Expected<void> check_metric(const std::string& metric,
+                            std::initializer_list<const std::vector<Rows>*> sides);
 
 /// Whether both are copies of one run; of files: of the same runs in the same order.
 bool same_run(const Rows& a, const Rows& b);

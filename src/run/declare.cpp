@@ -55,6 +55,17 @@ CLI::Option* add_read(CLI::App& app, const std::string& name, const std::string&
       ->default_str(usual);
 }
 
+void check_flags(CLI::App& app) {
+  const auto check = [](const std::string& value) {
+    return value == "true" || value == "false"
+               ? std::string()
+               : fmt::format("'{}' is neither true nor false", value);
+  };
+  for (CLI::Option* option :
+       app.get_options([](const CLI::Option* one) { return one->get_items_expected_max() == 0; }))
+    option->check(CLI::Validator(check, ""));
+}
+
 CLI::Option* add_quiet(CLI::App& app, bool& quiet) {
   return app.add_flag("-q,--quiet", quiet, "show no progress on standard error");
 }

@@ -455,9 +455,8 @@ Benchmark make() {
            .description = "Each process (rank) has three arrays, divided among its threads. A "
                           "round is one pass of each kernel. All ranks begin a round when all are "
                           "ready, and the ranks of a host begin each pass together. A host's time "
-                          "runs from its first process's begin to its last one's end. Hosts of a "
-                          "kind are compared: one is slow if it lies far below their median "
-                          "(--slow, --mads), and its interval does too.",
+                          "runs from the first begin to the last end. One that lies with its "
+                          "interval far below the median of its kind is slow (--slow, --mads).",
            .examples =
                {{"STREAM on this host, one thread per CPU", "numatlas stream"},
                 {"Find the slow hosts of a job, 8 processes per host with 16 threads each",

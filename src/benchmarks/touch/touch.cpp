@@ -246,8 +246,8 @@ Benchmark make() {
                "The kernel places a page on the node of the CPU that first touches it. Workers use "
                "memory first touched by themselves (own), by worker 0 (other) and by the next "
                "worker (crossed), each alone and then all together; each has its own region. "
-               "Without --cpus, one CPU of each NUMA node runs a worker; where all CPUs are on one "
-               "node, nothing is measured.",
+               "Without --cpus, one CPU of each NUMA node runs a worker; on a single node nothing "
+               "is measured.",
            .examples = {{"All patterns, on all nodes", "numatlas touch"},
                         {"A CPU of each of two nodes, and plain reads as well",
                          "numatlas touch --cpus 0,32 --kernel scatter,read"}}},
