@@ -504,6 +504,9 @@ RunReport report_of(const Advice& advice) {
                                [&](const auto& label) { return !has_label(report, label.first); });
   });
   report.facts = facts_of(advice);
+  const Trust trust = trust_of({&report, 1});
+  report.trust = trust.grade;
+  report.doubt = trust.doubt;
   return report;
 }
 

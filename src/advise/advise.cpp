@@ -265,6 +265,8 @@ class Adviser {
       if (!look || !look->run.good()) continue;
       advice_.curve->observed[i] = *std::move(look);
       const Look& seen = *advice_.curve->observed[i];
+      const auto chosen = own_cpus_warning(*advice_.curve, seen);
+      if (chosen && i == 0) advice_.warnings.push_back(*chosen);
       if (seen.fullest() == nullptr || !has_own_memory(*seen.fullest())) continue;
       const bool is_far = one.curve->far > 0;
       const NodeId node = is_far ? *advice_.curve->far : advice_.curve->near;

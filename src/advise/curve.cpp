@@ -30,11 +30,8 @@ constexpr const char* slowdown_key = "slowdown";
 constexpr const char* curve_label = "curve";
 
 double free_of(const NumaNode& node) {
-  const auto bytes = [](const std::optional<Bytes>& one) {
-    return one ? static_cast<double>(one->value) : 0;
-  };
-  return node.memory_free ? bytes(node.memory_free) + bytes(node.memory_cache)
-                          : std::numeric_limits<double>::infinity();
+  const auto room = node.room();
+  return room ? static_cast<double>(room->value) : std::numeric_limits<double>::infinity();
 }
 
 /// Where most of its memory was; of an unknown program, and of one that has hardly any, the first
@@ -85,10 +82,16 @@ struct Proved {
   double loss = 0, low = 0, high = 0;
 };
 
-std::optional<Proved> proved(const Candidate& candidate, const Lane& lane, const Metric& metric) {
+/// Of a program that fails now and then the runs before the failure are too few for an interval.
+bool is_proved(const Lane& lane) {
   constexpr std::size_t least = 5;
   const auto& log = lane.against_reference;
-  if (!lane.failure.empty() || !log || !log->low || log->n < least) return std::nullopt;
+  return lane.failure.empty() && log && log->low && log->n >= least;
+}
+
+std::optional<Proved> proved(const Candidate& candidate, const Lane& lane, const Metric& metric) {
+  if (!is_proved(lane)) return std::nullopt;
+  const auto& log = lane.against_reference;
   return Proved{&candidate, loss_of(log->value, metric), loss_of(*log->low, metric),
                 loss_of(*log->high, metric)};
 }
@@ -144,6 +147,16 @@ bool has_own_memory(const MemorySample& sample) {
 
 double loss_of(double log, const Metric& metric) {
   return metric.higher() ? 1 - std::exp(-log) : std::exp(log) - 1;
+}
+
+std::optional<Warning> own_cpus_warning(const Curve& curve, const Look& look) {
+  const CpuSet shared = look.own_cpus.value_or(CpuSet{}) & curve.load.cpus();
+  if (shared.empty()) return std::nullopt;
+  return Warning{
+      "own-cpus", "",
+      fmt::format("the program binds itself to {}, of which the load takes {}: what it "
+                  "loses there is CPU time, not bandwidth; it should keep to {}",
+                  cpus_text(*look.own_cpus), to_list(shared), cpus_text(curve.program_cpus))};
 }
 
 Expected<Curve> plan_curve(const Machine& machine, const Look* look) {
@@ -286,7 +299,7 @@ void add_curve_figures(Case& one, const Curve& curve, std::size_t index, const C
         Estimate(point.load > 0 && index < curve.windows.size() ? curve.windows[index].rate() : 0));
   if (point.load == 0) figure(far_key, "1", Estimate(point.far));
   if (index == 0) return figure(slowdown_key, "cost", Estimate(0));
-  if (!lane.against_reference) return;
+  if (!is_proved(lane)) return;
   Estimate slowdown = *lane.against_reference;
   slowdown.value = loss_of(slowdown.value, metric);
   if (slowdown.low) slowdown.low = loss_of(*slowdown.low, metric);

@@ -31,6 +31,9 @@ struct Curve {
 /// where nothing is known of the program. Error (unavailable): there is no CPU for both.
 Expected<Curve> plan_curve(const Machine& machine, const Look* look);
 
+/// A program that chose CPUs of the load for itself, in a run that was watched.
+std::optional<Warning> own_cpus_warning(const Curve& curve, const Look& look);
+
 /// The program without a load, under loads, and with parts of its pages on the second memory; then
 /// what cannot be run, with the reason. `weights_problem`: as ProposalInput has it.
 std::vector<Candidate> curve_candidates(

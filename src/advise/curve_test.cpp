@@ -163,6 +163,36 @@ TEST(Curve, EndsWhereAPointFailed) {
   EXPECT_EQ(answer_of(advice), "no answer: each run beside the idle ones failed");
 }
 
+TEST(Curve, APointThatFailedHasNoInterval) {
+  Advice advice = simulated(known, 3, {0, 0.001});
+  const auto has_slowdown = [&](std::size_t i) {
+    return find_total(report_of(advice).cases[i], "slowdown") != nullptr;
+  };
+  EXPECT_TRUE(has_slowdown(2));
+  advice.race.lanes[2].failure = "ended with exit code 1";
+  EXPECT_FALSE(has_slowdown(2));
+  advice.race.lanes[3].against_reference->n = 2;
+  EXPECT_FALSE(has_slowdown(3));
+}
+
+TEST(Curve, ToldOfAProgramThatTakesTheLoadsCpus) {
+  const Curve curve = curve_on(machine_with_cxl());
+  Look look;
+  EXPECT_FALSE(own_cpus_warning(curve, look));
+  look.own_cpus = CpuSet{CpuId{0}, CpuId{2}};
+  EXPECT_FALSE(own_cpus_warning(curve, look));
+  look.own_cpus = CpuSet{CpuId{0}, CpuId{1}};
+  const auto warning = own_cpus_warning(curve, look);
+  ASSERT_TRUE(warning);
+  EXPECT_THAT(warning->text,
+              StartsWith("the program binds itself to CPUs 0-1, of which the load takes 1: "));
+}
+
+TEST(Curve, IsARecordWithItsTrust) {
+  const RunReport report = report_of(simulated(known, 3, {0, 0.001}));
+  EXPECT_THAT(report.trust, testing::AnyOf("trusted", "doubtful", "unreliable"));
+}
+
 TEST(Curve, NeedsRoomForTheLoad) {
   Machine machine = machine_with_cxl();
   for (NumaNode& node : machine.nodes) {

@@ -58,8 +58,6 @@ Expected<AdviseOptions> options_of(const AdviseWords& words,
                                    const std::vector<std::string>& program) {
   AdviseOptions options = words.options;
   options.program = program;
-  options.arguments = {"advise"};
-  options.arguments.insert(options.arguments.end(), program.begin(), program.end());
   options.metric = TRY(Metric::parse(words.metric, words.higher));
   options.input = input_of(words);
   options.axes = {words.axes.begin(), words.axes.end()};
@@ -182,8 +180,7 @@ void add_program(CLI::App& app, AdviseWords& words) {
 }
 
 void add_output(CLI::App& app, AdviseWords& words) {
-  add_value(app, "--json", words.json, "FILE",
-            "also write the result as JSON, for compare, report, plot and Python");
+  add_value(app, "--json", words.json, "FILE", "also write the result as JSON");
   add_choice(app, "--format", words.format, named({"table", "json"}), "format of standard output");
   add_quiet(app, words.quiet);
   app.add_flag("--dry-run", words.dry_run, "print what would be tried, run nothing, and stop");
@@ -192,6 +189,7 @@ void add_output(CLI::App& app, AdviseWords& words) {
 
 Start declare_advise(CLI::App& app, const CommandLine& line) {
   auto words = std::make_shared<AdviseWords>();
+  words->options.arguments = all_words(line);
   add_measurement(app, *words);
   add_program(app, *words);
   add_output(app, *words);
@@ -216,7 +214,8 @@ Command advise_command() {
                    {"By a rate that the program prints",
                     "numatlas advise --metric 'Triad: *([0-9.]+)' --higher -- ./stream"}},
       .has_program = true,
-      .declare = declare_advise};
+      .declare = declare_advise,
+      .exit_codes = "0 an answer, 1 it fails, 9 no answer"};
 }
 
 }  // namespace numatlas

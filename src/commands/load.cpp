@@ -25,6 +25,7 @@
 #include "commands/command.h"
 #include "engine/engine.h"
 #include "load/held_load.h"
+#include "record/labels.h"
 #include "report/file.h"
 #include "report/reporter.h"
 #include "run/cases.h"
@@ -296,6 +297,7 @@ class Loading {
     visits.figures = {std::move(values)};
     one.visits = std::move(visits);
     const auto policies = load_->policies();
+    const auto levels = request.levels(machine_);
     for (std::size_t i = 0; i < request.workers.size(); ++i) {
       FlowResult& flow = one.flows.emplace_back();
       flow.load = true;
@@ -303,6 +305,7 @@ class Loading {
       flow.kernel = one.kernel;
       flow.stores = one.stores;
       flow.size = request.size;
+      flow.level = levels[i];
       flow.memory = request.workers[i].memory.text();
       if (asked_) flow.rate = *asked_ / static_cast<double>(threads());
       flow.stop = is_cut() ? "interrupted" : "time_cap";
@@ -320,8 +323,6 @@ class Loading {
     report.command = "load";
     report.version = version;
     report.arguments = own_.words;
-    if (!program_.empty()) report.arguments.emplace_back("--");
-    report.arguments.insert(report.arguments.end(), program_.begin(), program_.end());
     report.started = start_time(options_);
     report.complete = !is_cut();
     report.incomplete_reason = report.complete ? "" : "interrupted";
@@ -343,6 +344,7 @@ class Loading {
       for (const Warning& warning : memory_warnings(flow))
         report.warnings.push_back(
             {warning.code, fmt::format("load, worker {}", flow.worker), warning.text});
+    for (Warning& warning : cache_warnings(report)) report.warnings.push_back(std::move(warning));
     report.seconds = report.cases.front().visits->seconds;
     report.answer = answer();
     View view{.title = "Load in GB/s"};
@@ -418,7 +420,7 @@ Expected<int> run_load(const LoadOptions& own, const std::vector<std::string>& p
 
 Start declare_load(CLI::App& app, const CommandLine& line) {
   auto own = std::make_shared<LoadOptions>();
-  own->words = line.words;
+  own->words = all_words(line);
   LoadOptions& its = *own;
   add_parsed(app, "--rate", its.rate, "", "RATE|PERCENT",
              "bytes a second of all CPUs together, such as 20GB/s, or a part of what they can do, "
@@ -456,19 +458,19 @@ Start declare_load(CLI::App& app, const CommandLine& line) {
 }  // namespace
 
 Command load_command() {
-  return {
-      .name = "load",
-      .summary = "keep memory busy at a rate, also beside a program",
-      .listing = {Topic::place},
-      .description =
-          "A program may follow: numatlas load --rate 50% -- PROGRAM [ARGUMENTS...]. The load "
-          "lasts as long as the program, which has the other CPUs, and ends with its exit code.",
-      .examples = {{"A program, while half of what node 1 can do is taken by others",
-                    "numatlas load --memory bind:1 --rate 50% -- ./program"},
-                   {"Two reads to a write by four CPUs, for a minute",
-                    "numatlas load --cpus 0-3 --mix 2:1 --rate 20GB/s --time 60s"}},
-      .has_program = true,
-      .declare = declare_load};
+  return {.name = "load",
+          .summary = "keep memory busy at a rate, also beside a program",
+          .listing = {Topic::place},
+          .description =
+              "A program may follow: numatlas load --rate 50% -- PROGRAM [ARGUMENTS...]. The load "
+              "lasts as long as the program, which has the other CPUs.",
+          .examples = {{"A program, while half of what node 1 can do is taken by others",
+                        "numatlas load --memory bind:1 --rate 50% -- ./program"},
+                       {"Two reads to a write by four CPUs, for a minute",
+                        "numatlas load --cpus 0-3 --mix 2:1 --rate 20GB/s --time 60s"}},
+          .has_program = true,
+          .declare = declare_load,
+          .exit_codes = "those of the program, else 0"};
 }
 
 }  // namespace numatlas

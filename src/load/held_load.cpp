@@ -32,6 +32,7 @@
 #include "placement/policy.h"
 #include "record/unit.h"
 #include "run/flows.h"
+#include "run/levels.h"
 
 namespace numatlas {
 namespace {
@@ -243,11 +244,30 @@ class RealLoad final : public HeldLoad {
   Totals last_;
 };
 
+Layout layout_of(const LoadRequest& request, const Machine& machine) {
+  Layout layout;
+  layout.hosts = {machine.host};
+  for (const WorkerPlacement& place : request.workers) layout.workers.push_back({0, 0, place});
+  return layout;
+}
+
+/// A flow for each thread.
+Scenario scenario_of(const LoadRequest& request) {
+  Scenario scenario;
+  scenario.name = "load";
+  for (const WorkerPlacement& place : request.workers) {
+    Flow& flow = scenario.flows.emplace_back();
+    flow.worker = static_cast<int>(scenario.flows.size() - 1);
+    flow.kernel = request.kernel;
+    flow.region = request.region_of(place);
+  }
+  return scenario;
+}
+
 class SimulatedLoad final : public HeldLoad {
  public:
   SimulatedLoad(const LoadRequest& request, const Machine& machine) : request_(request) {
-    layout_.hosts = {machine.host};
-    for (const WorkerPlacement& place : request.workers) layout_.workers.push_back({0, 0, place});
+    layout_ = layout_of(request, machine);
     engine_ = make_null_engine(*comm_, layout_, machine, {});
   }
 
@@ -294,16 +314,10 @@ class SimulatedLoad final : public HeldLoad {
   }
 
   Scenario scenario(std::optional<double> rate) const {
-    Scenario scenario;
-    scenario.name = "load";
+    Scenario scenario = scenario_of(request_);
     scenario.stop.time = std::chrono::milliseconds(10);
-    for (const WorkerPlacement& place : request_.workers) {
-      Flow& flow = scenario.flows.emplace_back();
-      flow.worker = static_cast<int>(scenario.flows.size() - 1);
-      flow.kernel = request_.kernel;
-      flow.region = request_.region_of(place);
+    for (Flow& flow : scenario.flows)
       if (rate) flow.rate = *rate / static_cast<double>(request_.workers.size());
-    }
     return scenario;
   }
 
@@ -338,6 +352,15 @@ Region LoadRequest::region_of(const WorkerPlacement& worker) const {
   Region region{size, worker.memory, pages};
   region.local_node = worker.cpu_node;
   return region;
+}
+
+std::vector<std::string> LoadRequest::levels(const Machine& machine) const {
+  const Layout layout = layout_of(*this, machine);
+  const Scenario scenario = scenario_of(*this);
+  std::vector<std::string> levels;
+  for (const Flow& flow : scenario.flows)
+    levels.push_back(level_of_flow(machine, layout, scenario, flow));
+  return levels;
 }
 
 std::string LoadRequest::text() const {
@@ -411,10 +434,7 @@ CpuSet one_cpu_per_core(const Machine& machine, const CpuSet& cpus) {
   CpuSet firsts;
   std::set<int> cores;
   for (const CpuId id : cpus) {
-    const Cpu* const cpu = machine.find_cpu(id);
-    // A CPU whose core is unknown counts as a core of its own.
-    if (cores.insert(cpu != nullptr && cpu->core ? *cpu->core : -1 - id.value).second)
-      firsts.insert(id);
+    if (cores.insert(machine.core_or_own(id)).second) firsts.insert(id);
   }
   return firsts;
 }
@@ -431,12 +451,9 @@ Expected<LoadCpus> usual_load_cpus(const Machine& machine, const NodeSet& memory
     cpus.load.insert(firsts[i]);
   cpus.program = usable - cpus.load;
   CpuSet apart = cpus.program;  // without second threads of the load's cores
-  for (const CpuId id : cpus.program) {
-    const Cpu* const cpu = machine.find_cpu(id);
+  for (const CpuId id : cpus.program)
     for (const CpuId other : cpus.load)
-      if (cpu != nullptr && cpu->core && machine.find_cpu(other)->core == cpu->core)
-        apart = apart - CpuSet{id};
-  }
+      if (machine.core_or_own(id) == machine.core_or_own(other)) apart = apart - CpuSet{id};
   if (!apart.empty()) cpus.program = apart;
   if (beside && cpus.program.empty())
     return fail_about(ErrorKind::unavailable, "--cpus",

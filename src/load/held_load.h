@@ -23,6 +23,8 @@ struct LoadRequest {
 
   CpuSet cpus() const;
   Region region_of(const WorkerPlacement& worker) const;
+  /// The cache that holds the memory of each thread, or "memory" (run/levels.h).
+  std::vector<std::string> levels(const Machine& machine) const;
   /// "read by CPUs 0-3, 64 MiB each on bind:1".
   std::string text() const;
 };

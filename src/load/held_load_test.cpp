@@ -42,6 +42,18 @@ TEST(Peak, SaysWhatOthersTook) {
             "10.0 GB/s without pauses (its CPUs were taken away for 0.50 of 2.00 s)");
 }
 
+TEST(LoadRequest, KnowsTheCacheThatHoldsIt) {
+  const Machine machine = *machine_of_option(test_data() + "/topologies/cxl-tiers.json");
+  LoadRequest request;
+  request.kernel = kernel_named("read");
+  WorkerPlacement& place = request.workers.emplace_back();
+  place.cpus = {CpuId{0}};
+  request.size = Bytes{kib};
+  EXPECT_EQ(request.levels(machine), std::vector<std::string>{"L1"});
+  request.size = Bytes{gib};
+  EXPECT_EQ(request.levels(machine), std::vector<std::string>{"memory"});
+}
+
 LoadCpus cpus_on(const std::string& machine, const NodeSet& memory, bool beside) {
   return *usual_load_cpus(*machine_of_option(machine), memory, beside);
 }
