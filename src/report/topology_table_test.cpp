@@ -96,6 +96,10 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   machine.settings = {{"smt", "active", "f", "shared caches"}, {"swap", "none", "f", ""}};
   machine.allowance.memory_limit = Bytes{2 * gib};
   machine.allowance.memory_limit_source = "/cg/memory.max";
+  machine.allowance.other_limits = {
+      {Limit::Of::processes, Bytes{60}, Bytes{58}, {}, {}, "/cg/pids.max"},
+      {Limit::Of::cpu_time, Bytes{100}, {}, {}, {}, "ulimit -t"},
+      {Limit::Of::file_size, Bytes{mib}, {}, {}, {}, "ulimit -f"}};
   machine.allowance.cpu_quota = 1.5;
   machine.allowance.cpu_quota_source = "/cg/cpu.max";
   machine.isolated_cpus = CpuSet{CpuId{1}};
@@ -106,6 +110,9 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   const std::string text = topology_table(machine);
   EXPECT_THAT(text, HasSubstr("  ! smt  active shared caches\n    swap none\n"));
   EXPECT_THAT(text, HasSubstr("memory limit  2 GiB, - used (/cg/memory.max)\n"));
+  EXPECT_THAT(text, HasSubstr("  processes     60, 58 used (/cg/pids.max)\n"));
+  EXPECT_THAT(text, HasSubstr("  CPU time      100 s (ulimit -t)\n"));
+  EXPECT_THAT(text, HasSubstr("  size of files 1 MiB (ulimit -f)\n"));
   EXPECT_THAT(text, HasSubstr("CPU quota     1.5 CPUs on average (/cg/cpu.max)\n"));
   EXPECT_THAT(text, HasSubstr("    isolated    1 (1) (isolcpus; --cpus isolated takes them)\n"));
   EXPECT_THAT(text, HasSubstr("0000:41:00.0 AMD    0x740c    0 amdgpu\n"));
