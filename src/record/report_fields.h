@@ -430,7 +430,7 @@ void list_fields(auto& f, Of<Fact> auto& fact) {
   if (f.writes) text = value_text(fact.estimate, fact.unit);
   if (f.writes) spread = spread_text(fact.estimate, fact.unit);
   f.later("text", text, "the figure for people: 94.5 ns");
-  f.later("spread", spread, "how well it is known: ±0.2 %; null where its text says it");
+  f.later("spread", spread, "how well it is known: ±0.2 %, (20.0 to 150); null where its text says it");
 }
 
 void list_fields(auto& f, Of<Headline> auto& one) {

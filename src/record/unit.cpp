@@ -76,16 +76,18 @@ std::string value_text(const Estimate& estimate, Unit unit) {
                        size_in_words(estimate.high.value_or(estimate.value)));
   const Reading reading = reading_of(estimate.value, unit);
   const auto number = [&](double value) { return three_digits(value * reading.scale); };
-  const std::string text = told(estimate, number, reading.unit);
-  if (reading.unit != times || !estimate.low || is_wide(estimate)) return text;
-  const std::string low = number(*estimate.low), high = number(*estimate.high);
-  return low == high ? text : text + fmt::format(" ({} to {})", low, high);
+  return is_unknown(estimate) ? told(estimate, number, reading.unit)
+                              : number(estimate.value) + reading.unit;
 }
 
 std::string spread_text(const Estimate& estimate, Unit unit) {
   const auto width = half_width(estimate);
-  const bool in_value = unit == "B" || reading_of(estimate.value, unit).unit == times;
-  return !width || in_value || is_wide(estimate) ? "" : plus_minus() + half_text(*width);
+  if (!width || unit == "B" || is_unknown(estimate)) return "";
+  const Reading reading = reading_of(estimate.value, unit);
+  if (reading.unit != times && !is_wide(estimate)) return plus_minus() + half_text(*width);
+  const std::string low = three_digits(*estimate.low * reading.scale),
+                    high = three_digits(*estimate.high * reading.scale);
+  return low == high ? "" : fmt::format("({} to {})", low, high);
 }
 
 std::string estimate_text(const Estimate& estimate, Unit unit) {

@@ -75,8 +75,9 @@ Reading reading_of(double value, Unit unit);
 /// The value with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
 /// "1.47 times (1.45 to 1.50)", "60.0 ns (20.0 to 150)", "0.00 to 96.8 ns".
 std::string estimate_text(const Estimate& estimate, Unit unit);
-/// Its two parts: "94.5 ns", and "±0.2 %"; this is "" where the value has both ends of the interval
-/// or there is none.
+/// Its two parts: "94.5 ns", and "±0.2 %", or both ends where the interval is wide: "(20.0 to 150)".
+/// The second is "" where there is no interval, or where the first is one: "4 MiB to 16 MiB",
+/// "0.00 to 96.8 ns".
 std::string value_text(const Estimate& estimate, Unit unit);
 std::string spread_text(const Estimate& estimate, Unit unit);
 

@@ -13,7 +13,6 @@ from numatlas.result import Result
 from numatlas.units import (
     half_width,
     is_unknown,
-    is_wide,
     numbers_of,
     quantity_text,
     range_text,
@@ -187,7 +186,7 @@ def _detail(cell: Any) -> str:
     """All that is known of a pair of nodes."""
     factor, name = (1e9, "ns") if cell.unit == "s" else (1e-9, "GB/s")
     ends = spread_text(cell.low * factor, cell.high * factor)
-    ends = f" ({ends} {name})" if ends and not is_wide(cell.value, cell.low, cell.high) else ""
+    ends = f" ({ends} {name})" if ends and _is_known(cell) else ""
     return f"{cell.words}: {cell.text}{ends}"
 
 
