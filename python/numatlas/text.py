@@ -1,6 +1,7 @@
 """Text from files, as a terminal or a page may show it."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 
 #: What a terminal takes as an order or a line end, what turns the direction of writing, and bytes that were
@@ -12,9 +13,8 @@ def cut(text: str, fits: Callable[[str], bool], end: str = "...") -> str:
     """The text, or as much of it as fits with `end` behind it."""
     if fits(text):
         return text
-    while text and not fits(text + end):
-        text = text[:-1]
-    return text + end
+    most = bisect_left(range(len(text)), True, key=lambda count: not fits(text[:count] + end))
+    return text[: max(most - 1, 0)] + end
 
 
 def printable(text: str) -> str:

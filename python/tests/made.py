@@ -302,7 +302,11 @@ def middle(path):
 def box_of(words):
     """Left, top, right and bottom, about."""
     wide = width_of(words.text, words.size, "bold" in words.kind)
-    left = words.x - {"start": 0, "middle": wide / 2, "end": wide}[words.side]
+    before = {"start": 0, "middle": wide / 2, "end": wide}[words.side]
+    if words.upright:
+        low = words.y + before
+        return words.x - words.size / 2, low - wide, words.x + words.size / 2, low
+    left = words.x - before
     return left, words.y - words.size / 2, left + wide, words.y + words.size / 2
 
 

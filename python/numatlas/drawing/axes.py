@@ -1,6 +1,6 @@
 """A frame with named values at both sides."""
 
-from numatlas.drawing.shapes import Point, Shape, Words, line
+from numatlas.drawing.shapes import Point, Shape, Words, line, shorten
 from numatlas.figures.model import Box
 from numatlas.figures.scales import Scale
 
@@ -34,6 +34,7 @@ class Axes:
     def name(self, xs: Named, ys: Named, labels: tuple[str, str]) -> None:
         """Values and labels of the horizontal and the vertical axis."""
         box = self.box
+        across = shorten(labels[0], box.wide + 20)
         for value, text in ys:
             self.parts.append(line(box.x, self.y(value), box.x + box.wide, self.y(value), "grid"))
             self.parts.append(Words(text, box.x - 5, self.y(value), "end"))
@@ -41,5 +42,5 @@ class Axes:
             self.parts.append(line(self.x(value), self.bottom, self.x(value), self.bottom + 3, "axis"))
             self.parts.append(Words(text, self.x(value), self.bottom + 11, "middle"))
         self.parts.append(line(box.x, self.bottom, box.x + box.wide, self.bottom, "axis"))
-        self.parts.append(Words(labels[0], box.x + box.wide / 2, self.bottom + 27, "middle", "label"))
+        self.parts.append(Words(across, box.x + box.wide / 2, self.bottom + 27, "middle", "label"))
         self.parts.append(Words(labels[1], 10.0, box.y + box.tall / 2, "middle", "label", upright=True))

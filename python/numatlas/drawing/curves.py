@@ -17,9 +17,11 @@ from numatlas.drawing.shapes import (
     legend,
     line,
     mark,
+    shorten,
     small_print,
     stacked,
     widest_of,
+    width_of,
 )
 from numatlas.figures.loaded import legend_of
 from numatlas.figures.model import Box, Curves, Mark, Series
@@ -42,7 +44,8 @@ def curves(figure: Curves, wide: float) -> Drawing:
     above = sum(not one.level for one in figure.marks)
     top = 10.0 + WORDS_LINE * min(above, 2 if above <= MOST_IN_TWO_LINES else above)
     across, places = x_scale(figure, int(wide / 62))
-    axes = Axes(Box(left, top, wide - left - 14, min(0.46 * wide, TALLEST)), across, upright)
+    tall = max(min(0.46 * wide, TALLEST), width_of(label))
+    axes = Axes(Box(left, top, wide - left - 14, tall), across, upright)
     axes.name(
         [(place, figure.x.text(place)) for place in places],
         list(zip(values, texts, strict=True)),
@@ -128,11 +131,14 @@ def _marks(axes: Axes, marks: list[Mark]) -> None:
     for index, one in enumerate(upright):
         x, y = axes.x(one.at), box.y - 7 - WORDS_LINE * (index % lines)
         axes.parts.append(line(x, box.y, x, axes.bottom, "rule"))
-        side = "end" if axes.across.part(one.at) > 0.7 else "middle"
-        axes.parts.append(Words(one.text, x, y, side, "label", WORDS))
+        text = shorten(one.text, box.wide, WORDS)
+        half = width_of(text, WORDS) / 2
+        side = "end" if x + half > box.x + box.wide else "start" if x < half else "middle"
+        axes.parts.append(Words(text, x, y, side, "label", WORDS))
     levels = [(one.at, one.text) for one in marks if one.level and 0 <= axes.upright.part(one.at) <= 1]
     for index, (at, text) in enumerate(sorted(levels)):
         y, end = axes.y(at), box.x + box.wide
         axes.parts.append(line(box.x, y, end, y, "rule"))
         above = 0 < index == len(levels) - 1  # two may lie close to each other
+        text = shorten(text, box.wide, WORDS)
         axes.parts.append(Words(text, end - 2, y - 8 if above else y + 8, "end", "label", WORDS))

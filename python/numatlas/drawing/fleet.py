@@ -78,11 +78,11 @@ def _panel(kernel: str, hosts: pd.DataFrame, figure: Fleet, wide: float) -> list
     upright = Scale(*around(there.min(), there.max())) if len(there) else Scale(0.0, 1.0)
     axes = Axes(Box(52.0, HEAD, wide - 60, PANEL), Scale(-0.7, len(hosts) - 0.3), upright)
     many = len(hosts) > MOST_NAMED
-    label = "hosts, from the slowest to the fastest" if many else ""
+    label = "hosts, slowest to fastest" if many else ""
     axes.name([], [(value, f"{value:g}") for value in upright.ticks(6)], (label, figure.unit))
     missing = int(hosts["value"].isna().sum())
     head = kernel + (f" ({missing} without a value)" if missing else "")
-    axes.parts.append(Words(head, axes.box.x, HEAD / 2, kind="bold"))
+    axes.parts.append(Words(shorten(head, 0.35 * wide, bold=True), axes.box.x, HEAD / 2, kind="bold"))
     known = hosts[hosts["value"].notna()]
     places = [axes.x(at) for at in known.index]
     for low, high, look in SPREADS.values():
@@ -111,7 +111,7 @@ def _panel(kernel: str, hosts: pd.DataFrame, figure: Fleet, wide: float) -> list
         words = ", ".join(slow.head(MOST_SLOW))
         words += f" and {len(slow) - MOST_SLOW} more" if len(slow) > MOST_SLOW else ""
         words = f"slow: {words}" if words else ""
-        axes.parts.append(Words(shorten(words, 0.7 * wide), wide - 8, HEAD / 2, "end", "alarm", 10))
+        axes.parts.append(Words(shorten(words, 0.6 * wide, 10), wide - 8, HEAD / 2, "end", "alarm", 10))
         return axes.parts
     for at, host in enumerate(hosts.itertuples()):
         words = shorten(host.host, NAME, 10) + (NOTHING if host.value != host.value else "")

@@ -1,6 +1,7 @@
 """Heat maps: a number in each cell where there is room for it."""
 
 from numatlas.drawing.shapes import (
+    LEGEND_LINE,
     SIZE,
     Drawing,
     Group,
@@ -9,6 +10,7 @@ from numatlas.drawing.shapes import (
     Words,
     box,
     line,
+    shorten,
     small_print,
     stacked,
     widest_of,
@@ -24,6 +26,8 @@ LARGEST, SMALLEST, INTERVAL = 11.0, 6.2, 7.6
 WIDEST, TALL, LOWEST, ALL = 92.0, 36.0, 9.0, 560.0
 #: Less wide maps have that many units nevertheless.
 NARROW = 480.0
+#: Part of the width that names of rows have at most; units of a name of a column.
+ROW_NAMES, COLUMN_NAME = 0.35, 120.0
 #: More cells than this are one image; more columns than this have all of the width.
 MOST_CELLS, FEW_COLUMNS = 1200, 8
 #: Colours of the ramp below, and its units.
@@ -38,26 +42,29 @@ def matrix(figure: Matrix, wide: float, ends: tuple[float, float] | None) -> Dra
     several maps have one scale."""
     ends = ends or common_ends([figure])
     rows, columns = len(figure.rows), len(figure.columns)
-    left = 32 + widest_of(figure.rows)
+    names = [shorten(str(name), ROW_NAMES * wide) for name in figure.rows]
+    heads = [shorten(str(name), COLUMN_NAME) for name in figure.columns]
+    left = 32 + widest_of(names)
     cell = min((wide - left - 4) / max(columns, 1), WIDEST)
     low = min(max(cell, LOWEST) if cell < TALL else TALL, ALL / max(rows, 1))
-    place = Box(left, 4.0, columns * cell, rows * low)
+    top = 4 + max(0.0, width_of(figure.row_label) - rows * low) / 2
+    place = Box(left, top, columns * cell, rows * low)
     texts = fitting(figure, cell, low)
     parts: list[Shape] = [Group(_cells(figure, place, ends, texts), name="cells")]
     for at, weight in figure.breaks.items():
-        x, y = left + at * cell, 4 + at * low
+        x, y = left + at * cell, top + at * low
         parts.append(line(left, y, left + place.wide, y, f"b{weight}"))
-        parts.append(line(x, 4, x, 4 + place.tall, f"b{weight}"))
-    bottom = 4 + place.tall
+        parts.append(line(x, top, x, top + place.tall, f"b{weight}"))
+    bottom = top + place.tall
     for at in range(0, rows, _step(13 / low)):
-        parts.append(Words(str(figure.rows[at]), left - 5, 4 + (at + 0.5) * low, "end"))
-    for at in range(0, columns, _step((widest_of(figure.columns) + 5) / cell)):
-        parts.append(Words(str(figure.columns[at]), left + (at + 0.5) * cell, bottom + 11, "middle"))
+        parts.append(Words(names[at], left - 5, top + (at + 0.5) * low, "end"))
+    for at in range(0, columns, _step((widest_of(heads) + 5) / cell)):
+        parts.append(Words(heads[at], left + (at + 0.5) * cell, bottom + 11, "middle"))
     parts.append(Words(figure.column_label, left + place.wide / 2, bottom + 26, "middle", "label"))
-    parts.append(Words(figure.row_label, 10.0, 4 + place.tall / 2, "middle", "label", upright=True))
+    parts.append(Words(figure.row_label, 10.0, top + place.tall / 2, "middle", "label", upright=True))
     wide = max(left + place.wide + 4, wide if columns > FEW_COLUMNS else min(wide, NARROW))
     small = small_print([(text, "label") for text in _extra(figure, texts)], wide)
-    return stacked(figure.title, wide, [(parts, bottom + 36), (_ramp(figure, ends, wide), 18.0), small])
+    return stacked(figure.title, wide, [(parts, bottom + 36), _ramp(figure, ends, wide), small])
 
 
 def _cells(figure: Matrix, place: Box, ends: tuple[float, float], texts: CellWords) -> list[Shape]:
@@ -93,19 +100,21 @@ def _step(part: float) -> int:
     return step
 
 
-def _ramp(figure: Matrix, ends: tuple[float, float], wide: float) -> list[Shape]:
-    """What the colours mean; the light end is the better one."""
+def _ramp(figure: Matrix, ends: tuple[float, float], wide: float) -> tuple[list[Shape], float]:
+    """A block: what the colours mean; the light end is the better one."""
     light, dark = ends if figure.less_is_better else ends[::-1]
     texts = [f"{number_text(end, 3)} {figure.unit}".strip() for end in (light, dark)]
     texts[1] += f"; light is better ({'less' if figure.less_is_better else 'more'})"
     x = width_of(texts[0]) + 6
-    step = max(min(RAMP_WIDE, wide - x - width_of(texts[1]) - 6), RAMP) / RAMP
-    parts: list[Shape] = [Words(texts[0], 0.0, 9.0), Words(texts[1], x + step * RAMP + 6, 9.0)]
+    room = wide - x - width_of(texts[1]) - 6
+    step = min(RAMP_WIDE, room if room > RAMP else RAMP_WIDE) / RAMP
+    behind = (x + step * RAMP + 6, 9.0) if room > RAMP else (0.0, 9.0 + LEGEND_LINE)
+    parts: list[Shape] = [Words(texts[0], 0.0, 9.0), Words(texts[1], *behind)]
     for at in range(RAMP):
         value = light + (dark - light) * at / (RAMP - 1)
         fill = colour_of(value, ends, figure.less_is_better)[0]
         parts.append(box(Box(x + at * step, 4.0, step + 0.3, 10.0), "", fill=fill))
-    return parts
+    return parts, behind[1] + 9
 
 
 def fitting(figure: Matrix, wide: float, tall: float) -> CellWords:

@@ -7,15 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import cos, pi, sin
 from typing import Any
+from unicodedata import east_asian_width
 
 from numatlas.figures.model import Box
-from numatlas.text import cut
+from numatlas.text import cut, printable
 
 #: Units: the size of words, of small print, of a title; the height of a line of a legend.
 SIZE, SMALL, TITLE, LEGEND_LINE = 11.0, 10.0, 13.0, 16.0
 POINTS = 8 / SIZE
 #: Parts of its size that a letter is wide: those as narrow as a dot, others, and the widest.
-NARROW_LETTER, LETTER, WIDE_LETTER, BOLD = 0.38, 0.64, 0.9, 1.12
+NARROW_LETTER, LETTER, WIDE_LETTER, BOLD = 0.38, 0.64, 1.0, 1.12
 #: Units of the sample before a name in a legend.
 SAMPLE = 24.0
 
@@ -100,6 +101,9 @@ class Words:
     upright: bool = False  #: read from below
     fill: str = ""  #: a colour of its own, "#rrggbb"
 
+    def __post_init__(self) -> None:
+        self.text = printable(self.text)
+
 
 @dataclass
 class Image:
@@ -136,7 +140,14 @@ class Drawing:
 def width_of(text: str, size: float = SIZE, bold: bool = False) -> float:
     """Units, about: as wide as the widest of usual fonts without serifs (DejaVu Sans)."""
     narrow, widest = " .,:;|'()-/ijlft1", "%±<>MWm"
-    kinds = [NARROW_LETTER if one in narrow else WIDE_LETTER if one in widest else LETTER for one in text]
+    kinds = [
+        NARROW_LETTER
+        if one in narrow
+        else WIDE_LETTER
+        if one in widest or east_asian_width(one) in "FW"
+        else LETTER
+        for one in text
+    ]
     return size * sum(kinds) * (BOLD if bold else 1.0)
 
 

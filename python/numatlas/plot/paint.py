@@ -1,5 +1,6 @@
 """Shapes, painted by matplotlib: png, svg, pdf."""
 
+import warnings
 from typing import Any
 
 import matplotlib.style
@@ -36,7 +37,8 @@ def painted(drawing: Drawing) -> Picture:
 
 def save(drawing: Drawing, target: Any, form: str, dpi: int, metadata: dict[str, None]) -> None:
     """Writes it in one of matplotlib's forms. Raises OSError where the file cannot be written."""
-    with matplotlib.style.context(["default", STYLE]):
+    with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # letters that the font has not are boxes
         painted(drawing).savefig(target, format=form, dpi=dpi, metadata=metadata)
 
 
