@@ -179,7 +179,7 @@ def _draw(results: list[Result], options: argparse.Namespace, target: Path, fram
         every = [part for one in chosen for part in (one.figures if isinstance(one, Beside) else [one])]
         chosen = [Beside(options.kind, "", kind=options.kind, figures=every)]
     if len(chosen) > 1:
-        paths = [target.with_name(f"{target.stem}-{one.key}{target.suffix}") for one in chosen]
+        paths = [target.with_name(f"{one.key}{target.suffix}") for one in chosen]
     for path in paths:
         check_output(path, [result.path for result in results])
     for one, path in zip(chosen, paths, strict=True):

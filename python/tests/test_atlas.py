@@ -2,10 +2,12 @@
 
 import json
 
+import made
 import pytest
 from commands import redrawn
 from made import assert_words_lie_within, box_of, shapes, texts
 from made_results import estimate, latency_of, survey
+from report_pages import Tree
 
 import numatlas
 from numatlas.cli import inches
@@ -13,8 +15,10 @@ from numatlas.drawing.shapes import Words
 from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.atlas_layout import WIDE
+from numatlas.figures.model import Beside
 from numatlas.file_error import FileError
 from numatlas.plot import Frame, build, draw
+from numatlas.report.page import page
 
 SHAPES = {
     "one node": (1, 1, {}),
@@ -170,3 +174,22 @@ def test_widths(text, width):
 def test_widths_that_are_none(text):
     with pytest.raises(FileError, match="no such width"):
         inches(text)
+
+
+def test_a_map_of_one_mode_is_seen_without_a_choice(tmp_path):
+    result, atlas = atlas_of(tmp_path, 1, 1)
+    for part in result.parts:
+        part.meta["facts"] = [one for one in part.meta["facts"] if one["key"] != "matrix_latency"]
+    (atlas,) = figures_of(result, "atlas")
+    assert atlas.modes == ["bandwidth"]
+    tree = Tree(page([result]))
+    (place,) = tree.find("div", class_="atlas")
+    assert "drawn" in place["class"].split() and tree.find("svg", within=place)
+    assert not tree.find("fieldset")
+
+
+def test_a_map_of_one_value_has_no_scale_of_its_own():
+    figure = made.matrix(1, 1)
+    assert not any("better" in text for text in texts(build(figure)))
+    both = build(Beside("m", "m", figures=[figure, made.matrix(1, 1)]))
+    assert sum("better" in text for text in texts(both)) == 2

@@ -151,7 +151,7 @@ def test_an_input_is_not_overwritten(tmp_path, name, arguments, output):
 def test_no_picture_of_several_overwrites_the_input(tmp_path):
     result = SURVEYS / "tiers.json"
     *_, last = figures_of(numatlas.load(result), "matrix")
-    name = f"matrix-{last.key}.png"
+    name = f"{last.key}.png"
     (tmp_path / name).write_bytes(result.read_bytes())
     done = command("plot", "matrix", name, folder=tmp_path)
     one_line(done, 2, f"--output: {name} is one of the files to read")

@@ -72,6 +72,15 @@ def test_an_anonymous_gallery_names_nobody(tmp_path):
     assert told["results"][0]["cases"] == data["results"][0]["cases"]
 
 
+def test_an_anonymous_gallery_refuses_a_folder_with_names(tmp_path):
+    survey(tmp_path / "a.json", 1, 1, 4)
+    made(tmp_path, source=tmp_path)
+    before = sorted(path.name for path in (tmp_path / "out").iterdir())
+    done = command("report", "--gallery", tmp_path, "-o", "out", "--anonymous", folder=tmp_path)
+    one_line(done, 2, "--output: out: has a.html of another gallery, with its name")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
+
+
 def test_files_that_are_no_results_are_left_out_and_named(tmp_path):
     source = tmp_path / "in"
     source.mkdir()

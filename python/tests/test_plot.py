@@ -142,10 +142,11 @@ def test_what_stands_beside_a_number_is_in_its_cell():
     assert texts(build(figure), "number")[1:3] == ["in L3", "101"]
 
 
-def test_an_empty_cell_is_grey_and_says_why():
+def test_an_empty_cell_is_crossed_out_and_says_why():
     drawing = build(made.matrix())
-    assert len(shapes(drawing, "empty")) == 1 and len(shapes(drawing, "cell")) == 5
-    assert "grey: node 2 has too little memory" in texts(drawing, "small")
+    assert len(shapes(drawing, "empty")) == len(shapes(drawing, "axis")) == 1
+    assert len(shapes(drawing, "cell")) == 5
+    assert "crossed out: node 2 has too little memory" in texts(drawing, "small")
 
 
 @pytest.mark.parametrize("less", [True, False])

@@ -26,8 +26,8 @@ THIN, THICK = 2.0, 9.0
 NAME, VALUE, LABEL, SMALL = 7.5, 10.0, 8.0, 6.5
 #: Points: smaller words nobody reads.
 SMALLEST = 4.5
-#: Inches from a box to the words in it.
-INSET = 0.07
+#: Inches from a box to the words in it; of words beside an upright line.
+INSET, BESIDE = 0.07, 1.2
 #: Units of an inch from which on words are as large as they are called.
 LARGE = 76.0
 
@@ -180,6 +180,7 @@ def _link_words(paint: _Map, link: Spot) -> None:
     lines = [link.texts.get(mode, "") + times, link.texts.get(OTHER[mode], "")]
     lines = [line for line in lines if line]
     x, y = (x0 + x1) / 2, (y0 + y1) / 2
+    wide = abs(x1 - x0) - 0.05 if y0 == y1 else BESIDE
     if y0 == y1:  # above and below the line
         places = [(x, y - 0.17, "middle"), (x, y + 0.17, "middle")]
     elif x0 == x1:
@@ -190,7 +191,8 @@ def _link_words(paint: _Map, link: Spot) -> None:
             wide = paint.width(line, LABEL, True) + 0.1
             paint.box(Box(x - wide / 2, places[0][1] - 0.1, wide, 0.2), "card")
     for number, (line, (at, high, side)) in enumerate(zip(lines, places, strict=False)):
-        paint.words(line, at, high, LABEL if number == 0 else NAME, side=side, bold=number == 0)
+        size = LABEL if number == 0 else NAME
+        paint.words(line, at, high, size, side=side, bold=number == 0, wide=wide)
 
 
 def _hop(paint: _Map, hop: Spot) -> None:

@@ -33,14 +33,15 @@ MOST_CELLS, FEW_COLUMNS = 1200, 8
 #: Colours of the ramp below, and its units.
 RAMP, RAMP_WIDE = 24, 100.0
 
+Ends = tuple[float, float] | None
 #: Words of cells, their size, and whether they have intervals.
 CellWords = tuple[dict[tuple[int, int], str], float, bool]
 
 
-def matrix(figure: Matrix, wide: float, ends: tuple[float, float] | None) -> Drawing:
+def matrix(figure: Matrix, wide: float, ends: Ends) -> Drawing:
     """Cells, what their colours mean, and what they cannot tell themselves. `ends`: of the colours, where
     several maps have one scale."""
-    ends = ends or common_ends([figure])
+    scale = ends or (common_ends([figure]) if len(figure.ends()) > 1 else None)
     rows, columns = len(figure.rows), len(figure.columns)
     names = [shorten(str(name), ROW_NAMES * wide) for name in figure.rows]
     heads = [shorten(str(name), COLUMN_NAME) for name in figure.columns]
@@ -50,7 +51,7 @@ def matrix(figure: Matrix, wide: float, ends: tuple[float, float] | None) -> Dra
     top = 4 + max(0.0, width_of(figure.row_label) - rows * low) / 2
     place = Box(left, top, columns * cell, rows * low)
     texts = fitting(figure, cell, low)
-    parts: list[Shape] = [Group(_cells(figure, place, ends, texts), name="cells")]
+    parts: list[Shape] = [Group(_cells(figure, place, scale, texts), name="cells")]
     for at, weight in figure.breaks.items():
         x, y = left + at * cell, top + at * low
         parts.append(line(left, y, left + place.wide, y, f"b{weight}"))
@@ -64,13 +65,16 @@ def matrix(figure: Matrix, wide: float, ends: tuple[float, float] | None) -> Dra
     parts.append(Words(figure.row_label, 10.0, top + place.tall / 2, "middle", "label", upright=True))
     wide = max(left + place.wide + 4, wide if columns > FEW_COLUMNS else min(wide, NARROW))
     small = small_print([(text, "label") for text in _extra(figure, texts)], wide)
-    return stacked(figure.title, wide, [(parts, bottom + 36), _ramp(figure, ends, wide), small])
+    return stacked(figure.title, wide, [(parts, bottom + 36), _ramp(figure, scale, wide), small])
 
 
-def _cells(figure: Matrix, place: Box, ends: tuple[float, float], texts: CellWords) -> list[Shape]:
+def _cells(figure: Matrix, place: Box, ends: Ends, texts: CellWords) -> list[Shape]:
     rows, columns = len(figure.rows), len(figure.columns)
     colours = [
-        [("", "") if value is None else colour_of(value, ends, figure.less_is_better) for value in line]
+        [
+            ("", "") if value is None or not ends else colour_of(value, ends, figure.less_is_better)
+            for value in line
+        ]
         for line in figure.values
     ]
     if rows * columns > MOST_CELLS:
@@ -84,6 +88,8 @@ def _cells(figure: Matrix, place: Box, ends: tuple[float, float], texts: CellWor
             x, y = place.x + column * cell, place.y + row * low
             look = {"fill": fill} if fill else {}
             cells.append(box(Box(x, y, cell, low), "cell" if fill else "empty", **look))
+            if figure.values[row][column] is None and not figure.spread_of(row, column):
+                cells.append(line(x, y + low, x + cell, y, "axis"))
             lines = words.get((row, column), "").split("\n")
             for at, text in enumerate(filter(None, lines)):
                 middle = y + low / 2 + (at - (len(lines) - 1) / 2) * 1.15 * size
@@ -100,8 +106,10 @@ def _step(part: float) -> int:
     return step
 
 
-def _ramp(figure: Matrix, ends: tuple[float, float], wide: float) -> tuple[list[Shape], float]:
-    """A block: what the colours mean; the light end is the better one."""
+def _ramp(figure: Matrix, ends: Ends, wide: float) -> tuple[list[Shape], float]:
+    """A block: what the colours mean; the light end is the better one. A value alone has no colour."""
+    if not ends:
+        return [], 0.0
     light, dark = ends if figure.less_is_better else ends[::-1]
     texts = [f"{number_text(end, 3)} {figure.unit}".strip() for end in (light, dark)]
     texts[1] += f"; light is better ({'less' if figure.less_is_better else 'more'})"
@@ -150,7 +158,8 @@ def _extra(figure: Matrix, texts: CellWords) -> list[str]:
         for column, value in enumerate(values)
         if value is None and not figure.spread_of(row, column)
     ]
-    lines = [f"grey: {'; '.join(dict.fromkeys(empty))}"] if empty else []
+    what = "crossed out" if len(figure.rows) * len(figure.columns) <= MOST_CELLS else "empty"
+    lines = [f"{what}: {'; '.join(dict.fromkeys(empty))}"] if empty else []
     if figure.widest() and not texts[2]:
         lines.append(f"the widest spread of a cell is {figure.widest()}")
     return lines

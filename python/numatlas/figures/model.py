@@ -104,7 +104,9 @@ class Axis:
 
     def text(self, value: float) -> str:
         """A value of the axis in words."""
-        return size_text(value) if self.unit == "bytes" else f"{value:.4g}"
+        if self.unit == "bytes":
+            return size_text(value)
+        return f"{value:.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 @dataclass

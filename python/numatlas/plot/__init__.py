@@ -82,9 +82,9 @@ def _beside(figures: list[Figure], frame: Frame, wide: float, mode: str) -> list
     columns = max(1, min(len(figures), int(frame.width / NARROWEST))) if can_stand_beside(figures) else 1
     part = (wide - 2 * MARGIN * (columns - 1)) / columns
     maps = [one for one in figures if isinstance(one, Matrix)]
-    one_scale = len(maps) == len(figures) and len({one.unit for one in maps}) == 1
-    ends = common_ends(maps) if one_scale else None
-    made = [stacked(one.title, part, _framed(one, frame, part, mode, ends)) for one in figures]
+    ends = {unit: common_ends(one for one in maps if one.unit == unit) for unit in {one.unit for one in maps}}
+    blocks = [_framed(one, frame, part, mode, ends.get(getattr(one, "unit", None))) for one in figures]
+    made = [stacked(one.title, part, mine) for one, mine in zip(figures, blocks, strict=True)]
     rows = [made[at : at + columns] for at in range(0, len(made), columns)]
     return [
         (

@@ -144,7 +144,7 @@ def several_of(results: list[Result], names: list[str]) -> Several:
     """Their headline figures side by side, and the change from the first to the last run, which
     `numatlas compare` judges."""
     words = [
-        [str(one.machine.get("host") or one.path.name), machine_words(one.machine), when(one)]
+        [str(one.machine.get("host") or one.path.name), machine_words(one.machine, gpus=True), when(one)]
         for one in results
     ]
     if len(set(map(tuple, words))) < len(words):  # runs of one day
@@ -156,7 +156,10 @@ def several_of(results: list[Result], names: list[str]) -> Several:
             for letter, name, mine in zip(letters(len(names)), names, words, strict=True)
         ],
         ", ".join(text for text, same in zip(words[0], alike, strict=True) if text and same),
-        [Row(name, cells, _change(cells[0], cells[-1])) for name, cells in headlines(results).items()],
+        [
+            Row(next(cell.head for cell in cells if cell), cells, _change(cells[0], cells[-1]))
+            for cells in headlines(results).values()
+        ],
         [verdict(result) for result in results],
         [sum(one.verdict == "LOW" for one in normal(result)) for result in results],
         len(results) > MOST_WORDY,

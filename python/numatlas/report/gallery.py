@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from numatlas import exit_codes
 from numatlas.facts import headline_of
 from numatlas.figures import figures_of
 from numatlas.figures.model import Curves, Figure
@@ -37,6 +38,8 @@ OVERLAID = {"latency": "Latency by buffer size", "loaded": "Loaded latency"}
 
 def results_of(folder: Path) -> list[Path]:
     """Files of results in a folder, and the surveys of the folders in it. Raises FileError for none."""
+    if not folder.is_dir():
+        raise FileError("--gallery", f"{folder}: no such folder", exit_codes.IO)
     found = sorted([*folder.glob("*.json"), *folder.glob("*/survey.json")])
     if not found:
         hint = "name a folder with results (*.json), or with folders that `numatlas survey` wrote"
@@ -53,6 +56,8 @@ def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool =
     if output.resolve() == folder.resolve():
         raise FileError("--output", f"{output}: has the files to read", hint="name another folder")
     paths = results_of(folder)
+    if anonymous:
+        _check_nameless(output)
     output.mkdir(parents=True, exist_ok=True)
     results: list[Result] = []
     names: list[str] = []
@@ -85,6 +90,16 @@ def write_gallery(folder: Path, output: Path, title: str = "", anonymous: bool =
         for file in sorted(Path(made).iterdir(), key=lambda file: file == index):
             file.replace(output / file.name)
     return left_out
+
+
+def _check_nameless(output: Path) -> None:
+    """Raises FileError where a folder has pages or results whose names tell of whom they are."""
+    nameless = re.compile(r"(machine-\d+|index)\.(html|json)")
+    files = [path.name for path in output.glob("*") if path.suffix in (".html", ".json")]
+    named = sorted(name for name in files if not nameless.fullmatch(name))
+    if named:
+        hint = "name another folder, or remove these files"
+        raise FileError("--output", f"{output}: has {named[0]} of another gallery, with its name", hint=hint)
 
 
 def _index(results: list[Result], names: list[str], title: str) -> str:

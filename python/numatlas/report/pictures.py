@@ -36,7 +36,8 @@ def is_drawn(figure: Figure) -> bool:
 
 def drawing_of(figure: Figure, ends: tuple[float, float] | None = None, mode: str = "") -> Markup:
     """Its picture. `ends`: of the colours of maps that stand side by side; `mode`: what an atlas shows."""
-    wide = HALF if is_narrow(figure) or isinstance(figure, Atlas) else ALL
+    half = is_narrow(figure) or isinstance(figure, Atlas | Bars)
+    wide = HALF if half else ALL
     return svg(drawn(figure, wide, ends, mode))
 
 
