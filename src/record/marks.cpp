@@ -57,7 +57,7 @@ void add_special(Drawn& drawn, const RunReport& report, const View& view, double
     }
     const auto knee = estimate_of(one, "knee"), latency = estimate_of(one, "knee_latency"),
                load = estimate_of(one, "bandwidth_sum");
-    if (knee && latency && load && place.value) {
+    if (knee && latency && load && load->value > 0 && place.value) {
       const double x = *place.value * knee->value / load->value;  // the axis may be the traffic
       add(x, latency->value * scale, mark_text("knee", x, drawn.over.unit), knee_words);
     }
@@ -95,6 +95,7 @@ void add_peak(Drawn& drawn, const Machine& machine, std::optional<NodeId> node, 
   for (const NumaNode& one : machine.nodes)
     if (!one.cpus.empty()) every.insert(one.id);
   const NodeSet asked = node ? NodeSet{*node} : every;
+  if (asked.empty()) return;
   std::string ignored;
   const auto modules = peak_of(machine.memory_slots, ignored);
   const bool of_modules = modules && machine.hypervisor == "" && asked == every;
@@ -105,7 +106,6 @@ void add_peak(Drawn& drawn, const Machine& machine, std::optional<NodeId> node, 
       if (one == nullptr || !one->hmat || !one->hmat->read_bandwidth) return;
       peak += *one->hmat->read_bandwidth;
     }
-  if (asked.empty()) return;
   const char* const who = of_modules ? "theoretical peak" : "firmware's claim";
   drawn.marks.push_back({peak * scale, mark_text(who, peak * scale, "GB/s"), level, true});
 }

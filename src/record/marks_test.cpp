@@ -102,6 +102,14 @@ TEST(Marks, TheLatencyAt80PercentIsThatOfItsRow) {
   EXPECT_THAT(drawn_of(report, report.views[0]).front().special, SizeIs(1)) << "no known place";
 }
 
+TEST(Marks, AKneeOfNoLoadIsNotMarked) {
+  RunReport report = loads();
+  report.cases[1].figures[0].estimate = well_known(0);
+  const Drawn drawn = drawn_of(report, report.views[0]).front();
+  for (const DrawnSpecial& one : drawn.special)
+    EXPECT_THAT(one.text, ::testing::Not(::testing::HasSubstr("knee")));
+}
+
 TEST(Marks, CurvesInOnePictureShareThePeakOfOneMemoryOnly) {
   RunReport report = loads();
   report.views.push_back(report.views[0]);
