@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from numatlas.units import quantity_text, range_text
+from numatlas.units import is_unknown, quantity_text, range_text
 
 #: Unit of a number of hosts.
 COUNT = "hosts"
 QUANTITIES = {"s": "latency", "B/s": "bandwidth"}
 LABELS = ("cpu_node", "memory_node", "gpu", "direction", "level", "size", "pages", "kind", "place")
-FIELDS = ("key", "words", "unit", "text", "heading", "line", "where")
+FIELDS = ("key", "words", "unit", "text", "claim", "heading", "line", "where")
 ENDS = ("value", "low", "high")
 
 
@@ -34,14 +34,14 @@ class Metric:
     brief: str = ""  #: one line beside the figure
     beside: str = ""  #: the other figures of the heading
     where: str = ""  #: of which places, and by what
-    claim: str = ""  #: all that is known of it
+    claim: str = ""  #: what is known of it beside these
     doubted: bool = False  #: of a run that calls itself unreliable, or hardly known
 
 
 def facts(result: Any) -> pd.DataFrame:
     """A row for each fact of the result's benchmarks, with its command, its figure in words (`text`,
-    `spread`), its estimate, its labels (`cpu_node`, `gpu`, ...; absent where it has none) and all of these in
-    `where`."""
+    `spread`), what else is known of it (`claim`), its estimate, its labels (`cpu_node`, `gpu`, ...; absent
+    where it has none) and all of these in `where`."""
     rows = [
         {
             "command": part.command,
@@ -112,11 +112,19 @@ def headline_of(result: Any, key: str) -> Metric | None:
     for one in metrics(result):
         if one.key == key:
             return one
-    every = facts(result)
-    for row in every[every["key"] == key].to_dict("records"):
-        own = {"name": key, "head": row["heading"], "where": row["words"], "claim": row["words"]}
-        return _metric({**row, **own, "doubted": result.meta.get("trust") == "unreliable"})
+    for part in result.all():
+        for fact in part.meta.get("facts") or []:
+            if fact["key"] == key:
+                return _of_fact(fact, any(one.meta.get("trust") == "unreliable" for one in (result, part)))
     return None
+
+
+def _of_fact(fact: dict[str, Any], unreliable: bool) -> Metric:
+    ends = {name: fact["estimate"].get(name) for name in ENDS}
+    heading = fact.get("heading") or ""
+    told = {"words": heading, "head": heading, "where": fact["words"], "text": fact.get("text") or ""}
+    told |= {"spread": fact.get("spread") or "", "name": fact["key"].replace("_", " ")}
+    return _metric({**fact, **ends, **told, "doubted": unreliable or is_unknown(**ends)})
 
 
 def _metric(told: dict[str, Any]) -> Metric:

@@ -143,8 +143,8 @@ class Result(Mapping[str, "Result"]):
     def summary(self) -> "pd.DataFrame":
         """The headline figures: a row for each heading of the program's summary, in its order, with the `key`
         of the fact in front, `words` (the heading), `value`, `low` and `high` in SI units, `unit`, and in
-        words this figure (`text`, `spread`), all of it (`claim`), the heading's other figures (`beside`) and
-        where it was measured (`where`)."""
+        words this figure (`text`, `spread`), what else is known of it (`claim`), the heading's other
+        figures (`beside`) and where it was measured (`where`)."""
         from numatlas.facts import summary
 
         return summary(self)

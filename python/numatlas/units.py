@@ -4,6 +4,15 @@ import math
 
 #: Unit of a result file -> (unit shown, factor).
 SHOWN = {"s": ("ns", 1e9), "B/s": ("GB/s", 1e-9), "1/s": ("M/s", 1e-6), "1": ("", 1.0), "cost": ("", 1.0)}
+#: Unit of a result file -> from which value on, unit, factor. What rounds up to the next unit is in that one.
+#: src/record/unit.cpp has the same steps.
+STEPS = {
+    "s": ((0.9995, "s", 1.0), (0.9995e-3, "ms", 1e3), (0.99995e-5, "µs", 1e6), (0, "ns", 1e9)),
+    "B/s": (
+        *((0.9995e12, "TB/s", 1e-12), (1e8, "GB/s", 1e-9), (1e5, "MB/s", 1e-6)),
+        *((100, "kB/s", 1e-3), (0, "B/s", 1.0)),
+    ),
+}
 #: Both ends of an interval that reaches further than this to a side, relative to the value, are told with it.
 WIDE = 0.5
 
@@ -122,32 +131,29 @@ def ink_on(red: float, green: float, blue: float) -> str:
 def fitting_unit(value: float, unit: str) -> tuple[str, float]:
     """The unit in which people read a quantity of this size, and the factor to it: nanoseconds up to 10 µs,
     GB/s from 0.1 to 1000 GB/s."""
+    steps = ((name, factor) for least, name, factor in STEPS.get(unit, ()) if abs(value) >= least)
+    return next(steps, shown(unit))
+
+
+def three_digits(value: float) -> str:
+    """A number with two places behind the point at most: "94.5", "1340", "0.57"."""
     size = abs(value)
-    if unit == "s":
-        steps = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-5))
-        name = next((name for name, least in steps if size >= least), "ns")
-        return name, {"s": 1.0, "ms": 1e3, "µs": 1e6, "ns": 1e9}[name]
-    if unit == "B/s":
-        name, step = ("TB/s", 1e12) if size >= 1e12 else ("GB/s", 1e9)
-        if 0 < size < 1e8:
-            name, step = ("MB/s", 1e6) if size >= 1e5 else ("kB/s", 1e3)
-        return name, 1 / step
-    return shown(unit)
+    return f"{value:.{0 if size >= 99.95 else 1 if size >= 9.995 else 2}f}"
 
 
-def quantity_text(value: float, unit: str, digits: int = 3) -> str:
+def quantity_text(value: float, unit: str) -> str:
     """A quantity in SI units as people read it: 0.0037 s -> "3.70 ms"; a ratio as "2.1x"."""
     if unit == "1":
-        return f"{number_text(value, digits)}x"
+        return f"{number_text(value, 3)}x"
     if unit == "B":
         return size_text(value)
     name, factor = fitting_unit(value, unit)
-    return f"{number_text(value * factor, digits)} {name}".strip()
+    return f"{three_digits(value * factor)} {name}".strip()
 
 
-def range_text(low: float, high: float, unit: str, digits: int = 3) -> str:
+def range_text(low: float, high: float, unit: str) -> str:
     """ "120 to 122 ns", "120 ns"."""
-    least, most = (quantity_text(end, unit, digits) for end in (low, high))
+    least, most = (quantity_text(end, unit) for end in (low, high))
     if least == most:
         return most
     return f"{least.removesuffix(f' {most.split()[-1]}')} to {most}"

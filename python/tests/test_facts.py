@@ -9,9 +9,10 @@ from made_results import case, column, fact, figure, flow, report, survey, view
 from report_pages import Tree
 
 import numatlas
-from numatlas.facts import cache_levels, facts, gpu_rates, metrics, pairs
+from numatlas.facts import cache_levels, facts, gpu_rates, headline_of, metrics, pairs
 from numatlas.figures import figures_of
 from numatlas.figures.model import Bars, Curves, Matrix
+from numatlas.file_error import FileError
 from numatlas.plot import build
 from numatlas.report.first import badges
 from numatlas.report.page import page
@@ -113,11 +114,11 @@ def test_a_gpu_has_its_own_memory_in_the_map(tmp_path):
     path.write_text(json.dumps(redrawn(data)))
     (atlas,) = figures_of(numatlas.load(path), "atlas")
     (gpu,) = [place for place in atlas.places if place.name == "GPU0"]
-    assert gpu.texts["bandwidth"] == "4200 GB/s of its memory" and "bandwidth" not in gpu.values
+    assert gpu.texts["bandwidth"] == "4.20 TB/s of its memory" and "bandwidth" not in gpu.values
     (stem,) = atlas.stems
     assert stem.beside[0] == "55.0 GB/s ±1.0 % to it"
     shown = texts(build(atlas, mode="bandwidth"))
-    assert {"4200 GB/s of its memory", "55.0 GB/s ±1.0 % to it"} <= set(shown)
+    assert {"4.20 TB/s of its memory", "55.0 GB/s ±1.0 % to it"} <= set(shown)
 
 
 def test_caches_stand_by_kind_of_core_in_the_map(tmp_path):
@@ -180,3 +181,32 @@ def test_a_badge_counts_settings(tmp_path):
     assert badges([result])[0] == ("2 settings disturb", "warnings")
     result.warnings = result.warnings[:1]
     assert badges([result])[0] == ("1 setting disturbs", "warnings")
+
+
+def test_a_fact_says_what_its_headline_says(tmp_path):
+    shown = fact("first", "of all", 3e-9, "s", "Turns", "{}")
+    beside = {**fact("turn_time", "of node 0", 4e-9, "s", "Turns", "{} more"), "where": {"cpu_node": "0"}}
+    beside["estimate"]["method"] = "within"
+    alone = {**json.loads(json.dumps(beside)), "heading": "Others"}
+    alone["estimate"] |= {"low": 0.0, "high": 9e-9}
+    of_a_new_benchmark(tmp_path / "a.json", [shown, beside])
+    of_a_new_benchmark(tmp_path / "b.json", [beside])
+    of_a_new_benchmark(tmp_path / "c.json", [shown, {**alone, "heading": None, "line": None}])
+    below, front, vague = (
+        headline_of(numatlas.load(tmp_path / f"{name}.json"), "turn_time") for name in "abc"
+    )
+    for one in (below, front):
+        assert (one.text, one.spread, one.name) == ("4.00 ns", "±1.0 %*", "turn time") and not one.doubted
+    assert below.claim == front.claim and "interval 3.96 ns to 4.04 ns; of too few visits" in front.claim
+    assert (vague.text, vague.spread, vague.doubted) == ("0.00 to 9.00 ns", "", True)
+
+
+def test_tables_of_a_program_without_headlines_are_refused(tmp_path):
+    path = tmp_path / "a.json"
+    of_a_new_benchmark(path, [fact("first", "of all", 3e-9, "s", "Turns", "{}")])
+    data = json.loads(path.read_text())
+    for one in data["results"]:
+        one.pop("headlines", None)
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileError, match="its tables are of numatlas 0.1.0, which did not draw them"):
+        figures_of(numatlas.load(path), "turns")

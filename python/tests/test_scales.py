@@ -94,9 +94,12 @@ def test_without_title_and_footer_there_are_no_such_words():
         (3.1e11, "B/s", "310 GB/s"),
         (1.2e13, "B/s", "12.0 TB/s"),
         (2.5e7, "B/s", "25.0 MB/s"),
+        (5.7e8, "B/s", "0.57 GB/s"),
+        (9.996e11, "B/s", "1.00 TB/s"),
+        (9.996e-4, "s", "1.00 ms"),
     ],
 )
-def test_quantities_for_people(value, unit, text):
+def test_quantities_for_people_are_those_of_the_program(value, unit, text):
     assert quantity_text(value, unit) == text
 
 

@@ -321,7 +321,7 @@ TEST(GpuMemoryClaim, ReadsAgainstTheBus) {
   };
   EXPECT_EQ(reading_of(3056).outcome, confirmed);
   EXPECT_EQ(reading_of(1100).outcome, contradicted);
-  EXPECT_THAT(reading_of(1100).claimed, HasSubstr("carries 3352 GB/s"));
+  EXPECT_THAT(reading_of(1100).claimed, HasSubstr("carries 3.35 TB/s"));
   figures.machine.gpus[0].mig = true;
   EXPECT_THAT(reading_of(1100).reason, HasSubstr("a slice of a GPU (MIG)"));
 }

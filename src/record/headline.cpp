@@ -36,11 +36,17 @@ std::vector<CellClass> classes_of(FactList cells, const Machine* machine) {
   return classes;
 }
 
-std::string without_pages(const std::string& heading) {
-  std::size_t at = heading.find(", ");
-  while (at != heading.npos && !std::isdigit(static_cast<unsigned char>(heading[at + 2])))
-    at = heading.find(", ", at + 1);
-  return heading.substr(0, at);
+std::string without_sizes_and_pages(const std::string& heading) {
+  std::string kept;
+  for (std::size_t at = 0; at < heading.size();) {
+    const std::size_t end = std::min(heading.find(", ", at), heading.size());
+    const std::string part = heading.substr(at, end - at);
+    const bool of_memory =
+        std::isdigit(static_cast<unsigned char>(part[0])) || part.ends_with(" pages");
+    if (kept.empty() || !of_memory) kept += (kept.empty() ? "" : ", ") + part;
+    at = end + 2;
+  }
+  return kept;
 }
 
 /// The line beside its figure; with the figure where words go on after it: "node 0: 94.5 ns idle".
@@ -57,17 +63,6 @@ std::string brief_line(const std::string& line, const std::string& figure) {
   return open == 0 && text.ends_with(')') ? text.substr(1, text.size() - 2) : text;
 }
 
-std::string claim_of(const Headline& one) {
-  std::vector<std::string> parts{one.text, one.where};
-  if (one.estimate.low)
-    parts.push_back(fmt::format("95 % interval {} to {}",
-                                quantity_text(*one.estimate.low, one.unit),
-                                quantity_text(*one.estimate.high, one.unit)));
-  if (is_of_few_visits(one.estimate))
-    parts.push_back("of too few visits to cover changes between them");
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
 void put_in_front(Headline& one, const Fact& fact) {
   one.key = fact.key;
   one.name = fact.key;
@@ -79,13 +74,13 @@ void put_in_front(Headline& one, const Fact& fact) {
   one.unit = fact.unit;
   one.estimate = fact.estimate;
   std::tie(one.text, one.spread) = figure_parts(fact);
-  one.claim = claim_of(one);
+  one.claim = claim_text(fact);
 }
 
 Headline headline_of(const Heading& heading, const Machine* machine) {
   Headline one;
   one.heading = heading.words;
-  one.head = without_pages(heading.words);
+  one.head = without_sizes_and_pages(heading.words);
   FactList facts = heading.facts;
   if (facts.front()->line.empty()) {
     const FactList mine = classes_of(facts, machine).front().second;
@@ -133,6 +128,18 @@ std::string figure_text(const Fact& fact) {
   return value + (spread.empty() ? "" : " ") + spread;
 }
 
+std::string claim_text(const Fact& fact) {
+  const Estimate& estimate = fact.estimate;
+  std::vector<std::string> parts{figure_parts(fact).first, fact.words};
+  // Of others the figure itself has both ends.
+  if (estimate.low && fact.unit.is_time_or_rate() && !is_wide(estimate))
+    parts.push_back(fmt::format("95 % interval {} to {}", quantity_text(*estimate.low, fact.unit),
+                                quantity_text(*estimate.high, fact.unit)));
+  if (is_of_few_visits(estimate))
+    parts.push_back("of too few visits to cover changes between them");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 std::string line_text(const Fact& fact) {
   const std::size_t at = fact.line.find("{}");
   return at == std::string::npos ? figure_text(fact)
@@ -175,6 +182,10 @@ std::vector<Heading> headings_in(const FactList& facts) {
     if (!unknown || its.empty()) its.push_back(fact);
   }
   return headings;
+}
+
+std::string label_of_heading(const std::string& heading) {
+  return heading.substr(0, heading.find(", "));
 }
 
 std::vector<Headline> headlines_of(std::span<const RunReport> reports, bool unreliable) {

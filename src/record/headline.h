@@ -17,6 +17,9 @@ namespace numatlas {
 /// visits. In two parts: the value, and "±0.2 %*" or "".
 std::string figure_text(const Fact& fact);
 std::pair<std::string, std::string> figure_parts(const Fact& fact);
+/// What is known of it beside these: of which places, by what, and the ends of the interval where
+/// the second part has half of it.
+std::string claim_text(const Fact& fact);
 /// Its line with the figure in it.
 std::string line_text(const Fact& fact);
 
@@ -42,6 +45,8 @@ struct Heading {
   FactList facts;
 };
 std::vector<Heading> headings_in(const FactList& facts);
+/// Its first words, without what the figures are of: "Memory latency".
+std::string label_of_heading(const std::string& heading);
 
 struct Headline {
   std::string heading;
@@ -55,7 +60,7 @@ struct Headline {
   std::string spread;  ///< "±0.3 %", after few visits "±0.3 %*"
   std::string brief;   ///< one line: what it is of, and whether there is a knee; the ends of cells
   std::string beside;  ///< the other figures
-  std::string claim;   ///< all that is known of the one in front
+  std::string claim;   ///< claim_text of the one in front
   bool doubted = false;  ///< of a run that calls itself unreliable, or hardly known
 };
 /// Of one report, or of all those of a survey. `unreliable`: all of them are.

@@ -48,7 +48,30 @@ TEST(Headline, TellsTheFactInFrontAndTheOthersBesideIt) {
   EXPECT_EQ(one.brief, "to the left (1 MiB)");
   EXPECT_EQ(one.beside, "a miss 4.00 ns ±1.0 %*");
   EXPECT_EQ(one.claim, "3.00 ns; of node 0; 95 % interval 2.97 ns to 3.03 ns");
+  EXPECT_EQ(one.claim, claim_text(first));
+  EXPECT_EQ(claim_text(other),
+            "4.00 ns; of node 0; 95 % interval 3.96 ns to 4.04 ns; of too few visits to cover "
+            "changes between them");
   EXPECT_FALSE(one.doubted);
+}
+
+TEST(Headline, AClaimLeavesOutWhatTheFigureHas) {
+  EXPECT_EQ(figure_text(fact("turn", 1e-7, "{}", 0.6)), "100 ns (40.0 to 160)");
+  EXPECT_EQ(claim_text(fact("turn", 1e-7, "{}", 0.6)), "100 ns; of node 0");
+  EXPECT_EQ(claim_text(fact("turn", 1e-7, "{}", 1)), "0.00 to 200 ns; of node 0");
+  EXPECT_EQ(claim_text(fact("share", 2, "{}", 0.1, "1")), "2.00 times; of node 0");
+}
+
+TEST(Headline, ItsHeadHasNoSizesAndPages) {
+  const auto head = [](const char* heading) {
+    Fact one = fact("turn", 1e-7, "{}");
+    one.heading = heading;
+    return of({one}).head;
+  };
+  EXPECT_EQ(head("Turns, all CPUs, 1 MiB, thp pages"), "Turns, all CPUs");
+  EXPECT_EQ(head("Turns, thp pages"), "Turns");
+  EXPECT_EQ(head("Turns, 1 MiB, by hand"), "Turns, by hand");
+  EXPECT_EQ(head("Turns"), "Turns");
 }
 
 TEST(Headline, SaysInALineWhatItIsOf) {

@@ -41,7 +41,7 @@ TEST(Modes, ALongTailIsNoSecondSpeed) {
   for (double value = 950; value < 160'000; value *= 1.16) tail.push_back(value * 1e-9);
   EXPECT_EQ(text_of(tail, "s"), "");
   EXPECT_EQ(text_of({12e-6, 12e-6, 12e-6, 48e-6, 48e-6}, "s"),
-            "two speeds: 12.0 us in 60 % of 5 visits, 48.0 us in 40 %");
+            "two speeds: 12.0 µs in 60 % of 5 visits, 48.0 µs in 40 %");
 }
 
 /// The documented bound: fewer than 1 % of normal samples.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -410,8 +411,8 @@ void list_fields(auto& f, Of<Drawn> auto& d) {
   f("cases", d.cases, "numbers of its cases");
   f.sparse("among", d.among, "of a curve beside others of its form: what tells it from them");
   f.sparse("together", d.together, "the title of all of these");
-  f.sparse("row_words", d.row_words, "of a matrix, what its rows are");
-  f.sparse("column_words", d.column_words, "what its columns are");
+  f.later("row_words", d.row_words, "of a matrix, what its rows are");
+  f.later("column_words", d.column_words, "what its columns are");
   f.sparse("marks", d.marks, "lines across the picture");
   f.sparse("special", d.special, "places on its lines that are marked");
   f("rows", d.rows, "of cells");
@@ -425,12 +426,17 @@ void list_fields(auto& f, Of<Fact> auto& fact) {
   f("estimate", fact.estimate, "of several workers or hosts their median");
   f("heading", fact.heading, "of the summary; null: not shown there");
   f("line", fact.line, "in the summary, {} for the figure; null: a cell of a matrix");
-  // Made of the estimate whenever it is written.
-  std::string text, spread;
-  if (f.writes) text = value_text(fact.estimate, fact.unit);
-  if (f.writes) spread = spread_text(fact.estimate, fact.unit);
+  // Made of the others whenever it is written.
+  std::string text, spread, claim;
+  if (f.writes) {
+    std::tie(text, spread) = figure_parts(fact);
+    claim = claim_text(fact);
+  }
   f.later("text", text, "the figure for people: 94.5 ns");
-  f.later("spread", spread, "how well it is known: ±0.2 %, (20.0 to 150); null where its text says it");
+  f.later("spread", spread,
+          "how well it is known: ±0.2 %, (20.0 to 150), of few visits ±0.2 %*; null where its text "
+          "says it");
+  f.later("claim", claim, "what is known of it beside these");
 }
 
 void list_fields(auto& f, Of<Headline> auto& one) {
@@ -445,7 +451,7 @@ void list_fields(auto& f, Of<Headline> auto& one) {
   f.sparse("spread", one.spread, "how well it is known: ±0.3 %, of few visits ±0.3 %*");
   f.sparse("brief", one.brief, "one line: what it is of, and the knee; of cells their ends");
   f.sparse("beside", one.beside, "the other figures of the heading");
-  f("claim", one.claim, "all that is known of the fact in front");
+  f("claim", one.claim, "what is known of the fact in front beside these");
   f.sparse("doubted", one.doubted, "of a run that is unreliable, or hardly known");
 }
 

@@ -1,6 +1,7 @@
 #include "record/unit.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -50,12 +51,28 @@ std::string plus_minus_text(double part) {
 }
 
 Reading reading_of(double value, Unit unit) {
-  if (unit == "B/s") return {1e-9, " GB/s"};
-  if (unit == "1/s") return {1e-6, " M/s"};
-  if (unit != "s") return {1, times};
-  if (value < 0.9995e-6) return {1e9, " ns"};
-  if (value < 0.9995e-3) return {1e6, " us"};
-  return value < 0.9995 ? Reading{1e3, " ms"} : Reading{1, " s"};
+  struct Step {
+    double least;
+    Reading reading;
+  };
+  // What rounds up to the next unit is in that one. python/numatlas/units.py has the same steps.
+  const std::array<Step, 4> of_times{{{0.9995, {1, " s"}},
+                                      {0.9995e-3, {1e3, " ms"}},
+                                      {0.99995e-5, {1e6, has_unicode() ? " µs" : " us"}},
+                                      {0, {1e9, " ns"}}}};
+  constexpr std::array<Step, 5> of_rates{{{0.9995e12, {1e-12, " TB/s"}},
+                                          {1e8, {1e-9, " GB/s"}},
+                                          {1e5, {1e-6, " MB/s"}},
+                                          {100, {1e-3, " kB/s"}},
+                                          {0, {1, " B/s"}}}};
+  const auto fitting = [&](const auto& steps) {
+    return std::ranges::find_if(steps,
+                                [&](const Step& one) { return !(std::abs(value) < one.least); })
+        ->reading;
+  };
+  if (unit == "s") return fitting(of_times);
+  if (unit == "B/s") return fitting(of_rates);
+  return unit == "1/s" ? Reading{1e-6, " M/s"} : Reading{1, times};
 }
 
 std::string quantity_text(double value, Unit unit) {
@@ -64,7 +81,7 @@ std::string quantity_text(double value, Unit unit) {
     return fmt::format("{:g}{}{}", value, unit.is_none() ? "" : " ", unit.symbol());
   if (unit == "1") return three_digits(value);
   const Reading reading = reading_of(value, unit);
-  // A rate of a few bytes or operations a second is no 0.00 GB/s.
+  // A rate of a few operations a second is no 0.00 M/s.
   if (unit != "s" && value * reading.scale < 0.001)
     return fmt::format("{:.3g} {}", value, unit.symbol());
   return three_digits(value * reading.scale) + reading.unit;

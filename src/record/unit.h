@@ -65,7 +65,8 @@ class Unit {
 /// With three significant digits: "94.5", "1340".
 std::string three_digits(double value);
 
-/// Scale and unit in which people read a value of this size; " times" of what has no unit.
+/// Scale and unit in which people read a value of this size: nanoseconds up to 10 µs, GB/s from 0.1
+/// to 1000 GB/s; " times" of what has no unit.
 struct Reading {
   double scale = 1;
   const char* unit = "";
@@ -75,9 +76,9 @@ Reading reading_of(double value, Unit unit);
 /// The value with its unit and interval: "94.5 ns ±0.2 %", "4 MiB to 16 MiB", "45.3 GB/s ±1.0 %",
 /// "1.47 times (1.45 to 1.50)", "60.0 ns (20.0 to 150)", "0.00 to 96.8 ns".
 std::string estimate_text(const Estimate& estimate, Unit unit);
-/// Its two parts: "94.5 ns", and "±0.2 %", or both ends where the interval is wide: "(20.0 to 150)".
-/// The second is "" where there is no interval, or where the first is one: "4 MiB to 16 MiB",
-/// "0.00 to 96.8 ns".
+/// Its two parts: "94.5 ns", and "±0.2 %", or both ends where the interval is wide: "(20.0 to
+/// 150)". The second is "" where there is no interval, or where the first is one: "4 MiB to 16
+/// MiB", "0.00 to 96.8 ns".
 std::string value_text(const Estimate& estimate, Unit unit);
 std::string spread_text(const Estimate& estimate, Unit unit);
 

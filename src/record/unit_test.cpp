@@ -54,9 +54,27 @@ TEST(Unit, EstimatesStandWithTheirInterval) {
   EXPECT_EQ(estimate_text(between(50e-9, 20e-9, 150e-9), "s"), "50.0 ns (20.0 to 150)");
   EXPECT_EQ(estimate_text(between(44e-9, 30e-9, 60e-9), "s"), "44.0 ns ±36 %");
   EXPECT_EQ(estimate_text(between(50e-9, 0, 150e-9), "s"), "0.00 to 150 ns");
+  EXPECT_EQ(estimate_text(between(57.4e6, 56.8e6, 58e6), "B/s"), "57.4 MB/s ±1.0 %");
   EXPECT_EQ(estimate_text(between(2e9, 0.5e9, 3e9), "B/s"), "2.00 GB/s (0.50 to 3.00)");
   EXPECT_EQ(estimate_text(between(1.66, 0.78, 24.71), "1"), "1.66 times (0.78 to 24.7)");
   EXPECT_EQ(estimate_text(between(16777220, 16777220, 33554430), "B"), "16 MiB to 32 MiB");
+}
+
+TEST(Unit, QuantitiesHaveTheUnitThatFits) {
+  // As python/tests/test_scales.py.
+  EXPECT_EQ(quantity_text(27.2e-9, "s"), "27.2 ns");
+  EXPECT_EQ(quantity_text(9e-6, "s"), "9000 ns");
+  EXPECT_EQ(quantity_text(25e-6, "s"), "25.0 µs");
+  EXPECT_EQ(quantity_text(999.6e-6, "s"), "1.00 ms");
+  EXPECT_EQ(quantity_text(12, "s"), "12.0 s");
+  EXPECT_EQ(quantity_text(0, "s"), "0.00 ns");
+  EXPECT_EQ(quantity_text(2.972e12, "B/s"), "2.97 TB/s");
+  EXPECT_EQ(quantity_text(999.6e9, "B/s"), "1.00 TB/s");
+  EXPECT_EQ(quantity_text(310e9, "B/s"), "310 GB/s");
+  EXPECT_EQ(quantity_text(570e6, "B/s"), "0.57 GB/s");
+  EXPECT_EQ(quantity_text(25e6, "B/s"), "25.0 MB/s");
+  EXPECT_EQ(quantity_text(2500, "B/s"), "2.50 kB/s");
+  EXPECT_EQ(quantity_text(1.2, "B/s"), "1.20 B/s");
 }
 
 }  // namespace

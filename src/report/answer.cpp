@@ -42,7 +42,7 @@ std::string heading_text(const RunReport& report, const std::string& heading) {
   const Machine* const machine = report.machines.empty() ? nullptr : &report.machines.front();
   if (cells.size() == 1) return fmt::format("{}: {}", heading, cells_text(cells, machine));
   if (!cells.empty())
-    return fmt::format("{}: {}", heading.substr(0, heading.find(", ")), cells_text(cells, machine));
+    return fmt::format("{}: {}", label_of_heading(heading), cells_text(cells, machine));
   // Memory is what most ask for; the latencies of its caches follow, and then where they end. All
   // memories are told, however many.
   const auto others = std::stable_partition(

@@ -124,10 +124,6 @@ std::string nodes_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(nodes, "; "));
 }
 
-std::string label_of_heading(const std::string& heading) {
-  return heading.substr(0, heading.find(", "));
-}
-
 /// Facts of one heading in at most so many lines: with what they are of, else without, else the
 /// first of them.
 std::string heading_text(const Machine& machine, const std::string& heading, const FactList& facts,

@@ -64,7 +64,9 @@ def figures(result: Result) -> list[Figure]:
         kind="atlas",
         spread="95 % interval",
         warnings=[one for one in warnings_of(result, pd.DataFrame()) if one.code in GRAVE],
-        data=found.drop(columns=["where", "heading", "line"], errors="ignore").dropna(axis=1, how="all"),
+        data=found.drop(columns=["where", "heading", "line", "claim"], errors="ignore").dropna(
+            axis=1, how="all"
+        ),
         places=[*nodes.values(), *(spot for spots in attached.values() for spot in spots)],
         links=links,
         sockets=[_socket(name, sockets, cells) for name in sockets],
