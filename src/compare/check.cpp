@@ -278,7 +278,7 @@ void note_hosts(const std::vector<CommandCheck>& checks, HostsOf hosts_of, const
 /// itself. Hosts without such a figure are not judged.
 Expected<void> judge_expected(const std::vector<Expectation>& all,
                               const std::vector<const Rows*>& newest, Hosts& hosts) {
-  if (all.empty()) return {};
+  if (all.empty() || newest.empty()) return {};
   for (auto& [name, host] : hosts) host.unjudged.clear();
   for (const Expectation& expected : all) {
     auto held = TRY(hold_against(expected, newest));
@@ -427,6 +427,19 @@ void mark_old(const CheckRule& rule, Hosts& hosts) {
     std::erase_if(host.findings,
                   [](const Case& one) { return label_of(one, "finding") == finding::low; });
     host.unjudged.push_back({"", reason, "last seen " + date_text(day)});
+  }
+}
+
+/// A survey that measured nothing, after which the host measured nothing else.
+void mark_empty(const std::vector<Rows>& runs, Hosts& hosts) {
+  for (const Rows& run : runs) {
+    if (!has_results(run.command)) continue;
+    for (const std::string& name : run.hosts) {
+      Host& host = hosts[name];
+      if (run.started < host.newest) continue;
+      host.incomplete = run.why_incomplete();
+      if (!host.judged) add_once(host.unjudged, Unjudged{"", host.incomplete, "INCOMPLETE"});
+    }
   }
 }
 
@@ -650,7 +663,8 @@ RunReport report_of(Hosts& hosts, const std::optional<TwoGroups>& groups, const 
 Expected<RunReport> check(const Results& results, const CheckRule& rule) {
   std::map<std::pair<std::string, bool>, std::vector<const Rows*>> commands;
   for (const Rows& run : results.runs)
-    commands[{name_in_survey(run), is_null_engine(run.engine)}].push_back(&run);
+    if (!has_results(run.command))
+      commands[{name_in_survey(run), is_null_engine(run.engine)}].push_back(&run);
   Hosts hosts;
   std::vector<const Rows*> newest;
   std::vector<CommandCheck> checks;
@@ -671,6 +685,7 @@ Expected<RunReport> check(const Results& results, const CheckRule& rule) {
   note_hosts(checks, &CommandCheck::old_hosts,
              "results more than a day older than the newest:", notes);
   note_hosts(checks, &CommandCheck::missing_hosts, "no result of", notes);
+  mark_empty(results.runs, hosts);
   add_open(results.open, hosts);
   TRY(check_metric(rule.metric, {&results.runs}));
   RunReport report = report_of(hosts, groups, results, rule);

@@ -11,7 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/test_hosts.h"
+#include "machine/source.h"
+#include "record/report_json.h"
 #include "record/test_report.h"
 #include "report/openmetrics.h"
 
@@ -229,6 +233,40 @@ TEST(Check, AFallIsNamedAtItsRunAndStaysNamed) {
   // It came back.
   EXPECT_EQ(count(checked(history({1e10, 1.01e10, 0.99e10, 0.7e10, 0.7e10, 1e10})), "host_fell"),
             0U);
+}
+
+TEST(Check, AHostWhoseSurveyMeasuredNothingIsIncomplete) {
+  Machine machine;
+  machine.host = "n2";
+  const auto survey = [&](const char* file) {
+    const nlohmann::json document = {{"schema_version", schema_version},
+                                     {"program", "numatlas"},
+                                     {"command", "survey"},
+                                     {"started", day(10)},
+                                     {"complete", false},
+                                     {"machine", to_json(machine)},
+                                     {"results", nlohmann::json::array()}};
+    auto stored = stored_from_text(document.dump(), file);
+    EXPECT_TRUE(stored) << full_text(stored.error());
+    return stored.value_or(Results{});
+  };
+  Results killed = survey("n2/survey.json");
+  ASSERT_EQ(killed.runs.size(), 1U);
+  EXPECT_EQ(checked(killed).answer, "NOT JUDGED: 1 host (n2: INCOMPLETE); 1 INCOMPLETE");
+  CheckRule expected;
+  expected.expected = {{"triad", "B/s", 1e9}};
+  EXPECT_EQ(not_judged(checked(killed, expected)), 1U);
+  const std::vector<Rows> three = beside_three(killed.runs[0]);
+  const RunReport found = checked(three);
+  EXPECT_EQ(found.answer,
+            "NOT JUDGED: 1 host (n2: INCOMPLETE); none of 3 hosts is slow; 1 INCOMPLETE");
+  EXPECT_THAT(texts(found, "incomplete"),
+              ElementsAre("INCOMPLETE results of n2: its survey has no result of any benchmark"));
+  for (const int later : {0, 1}) {
+    std::vector<Rows> runs = three;
+    runs.push_back(run_on("n2", {1e10}, 9 + 2 * later));
+    EXPECT_EQ(count(checked(runs), "host_incomplete"), later == 0 ? 1U : 0U);
+  }
 }
 
 TEST(Check, RunsThatScatterHaveNotFallen) {

@@ -20,6 +20,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "compare/hosts.h"
+#include "machine/source.h"
 #include "record/report_json.h"
 
 namespace numatlas {
@@ -31,12 +32,16 @@ namespace fs = std::filesystem;
 constexpr const char* name_results =
     "name a file that --json wrote, or a folder of 'numatlas survey'";
 
+/// "" where the object has no such text.
+std::string text_member(const json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 /// Written by numatlas, by a version that this one understands?
 std::optional<Error> foreign(const json& value) {
-  const auto text = [&](const char* name) {
-    return value.contains(name) && value[name].is_string() ? value[name].get<std::string>() : "";
-  };
-  if (!value.is_object() || text("program") != "numatlas" || !value.contains("command"))
+  if (!value.is_object() || text_member(value, "program") != "numatlas" ||
+      !value.contains("command"))
     return Error{ErrorKind::usage, "is not a result of numatlas", name_results};
   const auto schema = value.find("schema_version");
   if (schema == value.end() || !schema->is_number_integer())
@@ -45,7 +50,7 @@ std::optional<Error> foreign(const json& value) {
   return Error{
       ErrorKind::usage,
       fmt::format("was written by {} numatlas ({}): its schema_version is {}, this one reads {}",
-                  *schema > schema_version ? "a newer" : "an older", text("version"),
+                  *schema > schema_version ? "a newer" : "an older", text_member(value, "version"),
                   schema->dump(), schema_version),
       "compare with the numatlas that wrote it"};
 }
@@ -77,10 +82,27 @@ Expected<void> add_run(const json& value, Results& stored) {
   return {};
 }
 
+/// The run of a survey that has no results, which says whose are missing.
+Expected<void> add_empty_survey(const json& value, Results& stored) {
+  const auto machine = value.find("machine");
+  if (machine == value.end()) return {};
+  RunReport survey;
+  survey.command = stored.command;
+  survey.incomplete_reason = fmt::format("its {} has no result of any benchmark", stored.command);
+  survey.version = text_member(value, "version");
+  survey.started = text_member(value, "started");
+  survey.machines.push_back(TRY(machine_from_json(*machine)));
+  survey.hosts = {survey.machines.front().host};
+  stored.runs.push_back(rows_of(survey));
+  stored.runs.back().file = stored.file;
+  return {};
+}
+
 Expected<void> add_survey(const json& value, Results& stored) {
   const auto results = value.find("results");
   if (results == value.end() || !results->is_array())
     return fail(ErrorKind::usage, "field 'results' is missing, or no array", name_results);
+  if (results->empty()) TRY(add_empty_survey(value, stored));
   const auto words = value.find("arguments");
   const std::string type =
       words != value.end() && words->is_array() && std::ranges::all_of(*words, &json::is_string)
@@ -336,6 +358,8 @@ Expected<void> check_metric(const std::string& metric,
                     fmt::format("these have: {}", fmt::join(metrics, ", ")));
 }
 
+bool has_results(const std::string& command) { return command == "survey" || command == "audit"; }
+
 bool same_run(const Rows& a, const Rows& b) {
   return a.started == b.started && a.hosts == b.hosts && a.arguments == b.arguments &&
          a.rows == b.rows;
@@ -360,11 +384,10 @@ Expected<Results> stored_from_text(const std::string& text, const std::string& p
   if (auto problem = foreign(value)) return named(*problem);
   Results stored;
   stored.file = file;
-  const bool is_survey = value["command"] == "survey" || value["command"] == "audit";
-  if (is_survey) stored.command = value["command"].get<std::string>();
-  const auto added = is_survey ? add_survey(value, stored) : add_run(value, stored);
+  stored.command = text_member(value, "command");
+  const auto added =
+      has_results(stored.command) ? add_survey(value, stored) : add_run(value, stored);
   if (!added) return named(added.error());
-  if (!is_survey) stored.command = stored.runs.front().command;
   return stored;
 }
 

@@ -34,6 +34,10 @@ struct Results {
   std::vector<std::string> unrelated{};  ///< files that are something else
 };
 
+/// Whether a file of this command has the results of others in it. A run of such a command has no
+/// rows: it stands for one that measured nothing.
+bool has_results(const std::string& command);
+
 /// Reads JSON of any measuring command, or of a survey; of a folder its survey.json. Errors are one
 /// line and name the file: kind io or permission for what cannot be read, resource for what is too
 /// large, usage for what is not a result of numatlas that this version can read.

@@ -1,6 +1,7 @@
 #include "survey/survey.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -118,34 +119,41 @@ Expected<void> make_folder(const std::string& folder) {
   return check_writable((fs::path(folder) / "survey.json").string(), "--output");
 }
 
-/// Benchmarks of the survey in the folder that this one does not run; none where it has no survey.
-std::vector<std::string> only_there(const fs::path& folder, const std::vector<SurveyItem>& items) {
-  std::vector<std::string> names;
-  const fs::path path = folder / "survey.json";
+/// The document of a survey in a folder; null where there is none.
+json stored_survey(const fs::path& file) {
   std::error_code ignored;
-  if (!fs::is_regular_file(path, ignored)) return names;  // reading a pipe would wait
-  std::ifstream file(path);
-  const auto earlier = nlohmann::json::parse(file, nullptr, false);
-  if (!earlier.is_object() || !earlier.contains("results")) return names;
-  for (const nlohmann::json& report : earlier["results"]) {
+  if (!fs::is_regular_file(file, ignored)) return nullptr;  // reading a pipe would wait
+  std::ifstream text(file);
+  json document = json::parse(text, nullptr, false);
+  return document.is_object() ? document : json(nullptr);
+}
+
+/// Benchmarks that an earlier survey has results of, and this one does not have among `names`.
+std::vector<std::string> only_there(const json& earlier, const std::vector<std::string>& names) {
+  std::vector<std::string> lost;
+  if (!earlier.contains("results")) return lost;
+  for (const json& report : earlier["results"]) {
     const auto found = report.find("command");
     if (found == report.end() || !found->is_string()) continue;
     RunHead run;
     run.command = found->get<std::string>();
-    for (const nlohmann::json& word : report.value("arguments", nlohmann::json()))
+    for (const json& word : report.value("arguments", json()))
       if (word.is_string()) run.arguments.push_back(word.get<std::string>());
     const std::string name = name_in_survey(run);
-    const bool mine = std::any_of(items.begin(), items.end(),
-                                  [&](const SurveyItem& item) { return item.name == name; });
-    if (!mine) add_once(names, name);
+    if (std::ranges::find(names, name) == names.end()) add_once(lost, name);
   }
-  return names;
+  return lost;
 }
 
-/// The folder, which may have a survey that this one replaces: not one of more benchmarks, unasked.
+/// The folder, which may have a survey that this one replaces: not one of more benchmarks than are
+/// planned, unasked.
 Expected<void> prepare_folder(const SurveyOptions& options, const std::vector<SurveyItem>& items) {
   TRY(make_folder(options.folder));
-  const auto lost = options.force ? std::vector<std::string>{} : only_there(options.folder, items);
+  if (options.force) return {};
+  std::vector<std::string> names;
+  for (const SurveyItem& item : items)
+    if (item.skip.empty()) names.push_back(item.name);
+  const auto lost = only_there(stored_survey(fs::path(options.folder) / "survey.json"), names);
   if (lost.empty()) return {};
   return fail_usage("--output",
                     fmt::format("{} holds a survey of more benchmarks ({})", options.folder,
@@ -192,6 +200,8 @@ class Survey {
   void take_reports();
   Expected<void> write_tables();
   Expected<void> begin_folder();
+  Expected<void> keep_earlier();
+  std::string drop_earlier();
   Expected<void> write(const std::string& file, const std::string& text) const;
   Expected<void> save(bool complete, const std::string& reason);
   Expected<void> end(const std::optional<Error>& problem);
@@ -214,6 +224,7 @@ class Survey {
   double saving_ = 0;                       ///< seconds that the last save took
   std::vector<std::string> failed_checks_;  ///< of the quick part of selftest; on rank 0
   bool earlier_ = false;                    ///< the folder has the results of an earlier survey
+  std::string kept_;                        ///< the file that these are kept in meanwhile
   bool folder_begun_ = false;               ///< it has those of this one
 };
 
@@ -257,11 +268,47 @@ Expected<void> Survey::prepare() {
   return agree(comm_, error_of(made));
 }
 
+/// Copies the earlier survey.json, named by its start: this survey may end without a benchmark that
+/// the earlier one has. It stays where this program is killed.
+Expected<void> Survey::keep_earlier() {
+  const json earlier = stored_survey(path("survey.json"));
+  if (record_.options.force || only_there(earlier, {}).empty()) return {};
+  std::string name = "earlier";
+  if (const auto started = earlier.find("started");
+      started != earlier.end() && started->is_string())
+    name = started->get<std::string>();
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; });
+  const std::string file = path("survey-" + name + ".json");
+  std::error_code code;
+  fs::copy_file(path("survey.json"), file, fs::copy_options::overwrite_existing, code);
+  if (code)
+    return fail_about(file_error_kind(code.value()), "--output",
+                      fmt::format("{}: {}", file, code.message()));
+  kept_ = file;
+  return {};
+}
+
+/// Removes that copy where this survey has results of the same benchmarks, else says what it has.
+std::string Survey::drop_earlier() {
+  if (kept_.empty()) return "";
+  std::vector<std::string> names;
+  for (const RunReport& report : record_.reports) names.push_back(name_in_survey(report));
+  const auto lost = only_there(stored_survey(kept_), names);
+  std::error_code ignored;
+  if (lost.empty()) {
+    fs::remove(kept_, ignored);
+    return "";
+  }
+  return fmt::format("{}: the earlier survey, as this one has no result of {}", kept_,
+                     fmt::join(lost, ", "));
+}
+
 /// The first files; those of an earlier survey, which stay until this one has a figure, are
 /// removed.
 Expected<void> Survey::begin_folder() {
   if (folder_begun_) return {};
   // Where this fails, the earlier results are as they were.
+  if (earlier_) TRY(keep_earlier());
   TRY(save(false, "not ended"));
   folder_begun_ = true;
   if (earlier_) {
@@ -478,6 +525,7 @@ Expected<void> Survey::end(const std::optional<Error>& error) {
   } else if (saved) {
     around.files.push_back(
         fmt::format("{}: survey.json has all figures, doubts and reasons", folder));
+    if (const std::string kept = drop_earlier(); !kept.empty()) around.files.push_back(kept);
     if (!problem && record_.options.html && hooks_.report)
       around.files.push_back(hooks_.report(path("survey.json"), path("report.html")));
   }

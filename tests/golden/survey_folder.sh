@@ -41,4 +41,34 @@ holds latency
 echo '{"results": [7, {"command": 1}]}' >"$folder/report/survey.json" # of no survey: it is replaced
 survey 0 --only touch
 holds touch
+# Not for here: it would not run.
+python3 - "$folder/report/survey.json" <<'END'
+import json, sys
+survey = json.load(open(sys.argv[1]))
+survey["results"].append({"command": "transfer"})
+json.dump(survey, open(sys.argv[1], "w"))
+END
+survey 2 --only touch,transfer
+grep -q 'a survey of more benchmarks (transfer)' "$folder/err" || { cat "$folder/err"; failed=1; }
+# A survey that is killed after it began the folder leaves the earlier one beside its own.
+real() { "$numatlas" survey -q --no-report -o "$folder/real" --only touch,latency "$@" >"$folder/out"; }
+kept() { # kept COUNT: so many earlier surveys are in the folder
+  local files
+  files=$(find "$folder/real" -name 'survey-*.json' | wc -l)
+  [ "$files" -eq "$1" ] || { echo "$files earlier surveys are kept, and not $1"; failed=1; }
+}
+real --time 2s || failed=1
+real --time 2s || failed=1
+kept 0
+real --time 60s &
+killed=$!
+for _ in {1..300}; do
+  grep -q '"complete": false,$' "$folder/real/survey.json" && break
+  sleep 0.1
+done
+kill -KILL $killed
+wait $killed 2>/dev/null
+kept 1
+both=$(python3 -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["results"]))' "$folder"/real/survey-*.json)
+[ "$both" = 2 ] || { echo "it has $both results"; failed=1; }
 exit $failed
