@@ -254,7 +254,7 @@ TEST(Check, AHostWhoseSurveyMeasuredNothingIsIncomplete) {
   ASSERT_EQ(killed.runs.size(), 1U);
   EXPECT_EQ(checked(killed).answer, "NOT JUDGED: 1 host (n2: INCOMPLETE); 1 INCOMPLETE");
   CheckRule expected;
-  expected.expected = {{"triad", "B/s", 1e9}};
+  expected.expected = parse_expectations("triad=1GB/s").value();
   EXPECT_EQ(not_judged(checked(killed, expected)), 1U);
   const std::vector<Rows> three = beside_three(killed.runs[0]);
   const RunReport found = checked(three);

@@ -92,7 +92,8 @@ Expected<void> add_empty_survey(const json& value, Results& stored) {
   survey.version = text_member(value, "version");
   survey.started = text_member(value, "started");
   survey.machines.push_back(TRY(machine_from_json(*machine)));
-  survey.hosts = {survey.machines.front().host};
+  const std::string& host = survey.machines.front().host;
+  survey.hosts = {host.empty() ? "recorded" : host};
   stored.runs.push_back(rows_of(survey));
   stored.runs.back().file = stored.file;
   return {};
