@@ -236,7 +236,7 @@ TEST(Check, AFallIsNamedAtItsRunAndStaysNamed) {
 }
 
 TEST(Check, AHostWhoseSurveyMeasuredNothingIsIncomplete) {
-  Machine machine;
+  auto machine = read_recorded_machine("numa:1 core:1 pu:1").value();
   machine.host = "n2";
   const auto survey = [&](const char* file) {
     const nlohmann::json document = {{"schema_version", schema_version},
