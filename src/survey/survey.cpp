@@ -146,13 +146,13 @@ std::vector<std::string> only_there(const json& earlier, const std::vector<std::
 }
 
 /// The folder, which may have a survey that this one replaces: not one of more benchmarks than are
-/// planned, unasked.
+/// asked for, unless it is forced. One that this machine no longer runs does not stop it: the
+/// earlier survey is kept.
 Expected<void> prepare_folder(const SurveyOptions& options, const std::vector<SurveyItem>& items) {
   TRY(make_folder(options.folder));
   if (options.force) return {};
   std::vector<std::string> names;
-  for (const SurveyItem& item : items)
-    if (item.skip.empty()) names.push_back(item.name);
+  for (const SurveyItem& item : items) names.push_back(item.name);
   const auto lost = only_there(stored_survey(fs::path(options.folder) / "survey.json"), names);
   if (lost.empty()) return {};
   return fail_usage("--output",
