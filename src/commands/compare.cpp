@@ -271,7 +271,9 @@ Expected<Launches> launches_of(const CompareOptions& options) {
   const std::vector<std::string> sides[] = {named ? options.base : std::vector{options.files[0]},
                                             named ? options.now : std::vector{options.files[1]}};
   for (std::size_t side = 0; side < 2; ++side) {
-    TRY(fill(launches[side], read_files(sides[side])));
+    auto files = read_files(sides[side]);
+    if (named) files = of_option(side == 0 ? "--base" : "--new", std::move(files));
+    TRY(fill(launches[side], std::move(files)));
   }
   return launches;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -313,17 +314,39 @@ TEST(Match, AMetricThatNoCaseHasIsAnError) {
   EXPECT_THAT(compared.error().hint, HasSubstr("these have: latency"));
 }
 
+void make_files(const std::filesystem::path& folder, int count, const char* end) {
+  std::filesystem::create_directories(folder);
+  for (int i = 0; i < count; ++i) std::ofstream(folder / (std::to_string(i) + end));
+}
+
 TEST(Stored, AFolderOfOtherFilesIsNotWalkedToItsEnd) {
   const testing::TestFolder folder;
-  constexpr int many = 20001;
-  for (int i = 0; i < many; ++i) std::filesystem::create_directory(folder.file(std::to_string(i)));
-  const auto found = results_below(folder.text(), folder.text());
+  const auto find = [&] { return results_below("--base", folder.text(), 200); };
+  make_files(folder.path() / "logs", 200, ".log");
+  EXPECT_TRUE(find());
+  make_files(folder.path() / "more", 2, ".log");
+  make_files(folder.path() / "results", 2, ".json");
+  const auto found = find();
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::usage);
-  EXPECT_THAT(found.error().message,
-              HasSubstr("is no folder of results: it has more than 20000 other files and folders"));
-  std::filesystem::remove(folder.file("0"));
-  EXPECT_TRUE(results_below(folder.text(), folder.text()));
+  EXPECT_EQ(
+      full_text(found.error()),
+      "--base: is no folder of results: 202 other files lie in it, and 2 that may be results");
+  // One in a hundred is a result.
+  make_files(folder.path() / "results", 3, ".json");
+  EXPECT_TRUE(find());
+}
+
+TEST(Stored, AFleetOfSurveysHasManyOtherFiles) {
+  const testing::TestFolder folder;
+  for (const char* host : {"node1", "node2", "node3"}) {
+    make_files(folder.path() / host, 20, ".txt");
+    make_files(folder.path() / host / "logs", 400, ".log");
+    make_files(folder.path() / host, 1, ".json");
+  }
+  const auto found = results_below("--base", folder.text(), 50);
+  ASSERT_TRUE(found) << full_text(found.error());
+  EXPECT_EQ(found->broken.size(), 3U) << "all were found";
 }
 
 TEST(Stored, StreamOverHostsIsReadByHostAndKernel) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -182,47 +183,51 @@ bool is_aside(const std::string& name) {
   return name.find_first_of(".#@~") == 0 || name == "lost+found";
 }
 
-/// A walk through a folder of results, and all below it.
-struct Walk {
-  std::vector<std::string> files;  ///< that may be results
-  std::vector<Error>& closed;      ///< folders that may not be read
-  std::size_t others = 0;          ///< files and folders that are no results
-
-  /// This is no folder of results, such as `/`: the walk through it would take very long.
-  bool is_astray() const {
-    constexpr std::size_t many = 20000,
-                          times = 10;  // a survey has three other files beside its own
-    return others > many && others > times * files.size();
-  }
+/// A folder to look into; what lies in or below one with results belongs to these.
+struct Folder {
+  std::string path;
+  bool has_results = false;  ///< or one above it has
 };
 
-void find_files(const std::string& folder, Walk& walk) {
+/// What is found level by level: what a walk that goes astray has found does not depend on the
+/// order in which the file system names the files.
+struct Walk {
+  std::vector<std::string> files;  ///< that may be results
+  std::vector<Folder> next;        ///< the folders of the next level
+  std::size_t others = 0;          ///< files that neither are results nor belong to some
+};
+
+/// Error: the folder cannot be read. What was found until then is kept.
+Expected<void> look_into(Folder folder, Walk& walk) {
   std::error_code code;
-  const auto failed = [&] {
-    if (code)
-      walk.closed.push_back(Error{file_error_kind(code.value()),
-                                  "cannot be read: " + code.message(), "", printable(folder)});
-    return bool(code);
-  };
-  fs::directory_iterator entry(folder, code);
-  for (; !failed() && entry != fs::directory_iterator() && !walk.is_astray();
-       entry.increment(code)) {
+  std::size_t others = 0;
+  std::vector<std::string> folders;
+  fs::directory_iterator entry(folder.path, code);
+  for (; !code && entry != fs::directory_iterator(); entry.increment(code)) {
     std::error_code of_file;
-    const std::string path = entry->path().string();
+    std::string path = entry->path().string();
     if (is_aside(entry->path().filename().string())) continue;
     const auto type = entry->status(of_file).type();
     if (may_be_a_result(entry->path()) &&
         (type == fs::file_type::regular || type == fs::file_type::not_found || of_file)) {
-      walk.files.push_back(path);
-      continue;
+      walk.files.push_back(std::move(path));
+      folder.has_results = true;
+    } else if (entry->symlink_status(of_file).type() == fs::file_type::directory) {
+      folders.push_back(std::move(path));
+    } else {
+      ++others;
     }
-    ++walk.others;
-    if (entry->symlink_status(of_file).type() == fs::file_type::directory) find_files(path, walk);
   }
+  if (!folder.has_results) walk.others += others;
+  for (std::string& path : folders) walk.next.push_back({std::move(path), folder.has_results});
+  if (!code) return {};
+  return fail_about(file_error_kind(code.value()), printable(folder.path),
+                    "cannot be read: " + code.message());
 }
 
 /// Sorted: what is found does not depend on the file system.
 Expected<std::vector<std::string>> files_below(const std::string& option, const std::string& folder,
+                                               std::size_t most_others,
                                                std::vector<Error>& closed) {
   std::error_code code;
   fs::directory_iterator(folder, code);
@@ -230,14 +235,22 @@ Expected<std::vector<std::string>> files_below(const std::string& option, const 
     return fail_about(file_error_kind(code.value()), option,
                       fmt::format("{}: {}", printable(folder), code.message()),
                       "name the folder that has the results");
-  Walk walk{{}, closed};
-  find_files(folder, walk);
-  if (walk.is_astray())
-    return fail_usage(option,
-                      fmt::format("is no folder of results: it has more than {} other files and "
-                                  "folders",
-                                  walk.others - 1),
-                      "name the folder that has the results");
+  constexpr std::size_t times = 100;
+  Walk walk;
+  walk.next.push_back({folder});
+  while (!walk.next.empty()) {
+    for (Folder& one : std::exchange(walk.next, {}))
+      if (auto looked = look_into(std::move(one), walk); !looked)
+        closed.push_back(std::move(looked).error());
+    // As of `/`: the walk would take very long.
+    if (walk.others > most_others && walk.others > times * walk.files.size())
+      return fail_usage(
+          option,
+          fmt::format("is no folder of results: {} other files lie in it, and {} that "
+                      "may be results",
+                      walk.others, walk.files.size()),
+          "name the folder that has the results");
+  }
   std::ranges::sort(walk.files);
   return std::move(walk.files);
 }
@@ -323,9 +336,9 @@ void open_hosts(const std::vector<std::string>& given, Results& results) {
   }
 }
 
-Expected<void> add_below(const std::string& option, const std::string& folder, Results& results,
-                         const Shrink& shrink = {}) {
-  const auto files = TRY(files_below(option, folder, results.closed));
+Expected<void> add_below(const std::string& option, const std::string& folder,
+                         std::size_t most_others, Results& results, const Shrink& shrink = {}) {
+  const auto files = TRY(files_below(option, folder, most_others, results.closed));
   std::vector<Expected<Results>> all = read_all(files, shrink);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string& file = files[i];
@@ -398,9 +411,10 @@ Expected<Results> read_stored(const std::string& path) {
   return stored_from_text(content, file);
 }
 
-Expected<Results> results_below(const std::string& option, const std::string& folder) {
+Expected<Results> results_below(const std::string& option, const std::string& folder,
+                                std::size_t most_others) {
   Results results;
-  TRY(add_below(option, folder, results));
+  TRY(add_below(option, folder, most_others, results));
   // A survey's folder has the file of each benchmark beside survey.json.
   results.runs = without_copies(std::move(results.runs), results.notes);
   return results;
@@ -411,7 +425,7 @@ Expected<Results> read_results(const std::vector<std::string>& paths, const Shri
   for (const std::string& path : paths) {
     std::error_code code;
     if (fs::is_directory(path, code)) {
-      TRY(add_below(path, path, results, shrink));
+      TRY(add_below(path, path, usual_others, results, shrink));
       continue;
     }
     add(TRY(read_and_shrink(path, shrink)), results);

@@ -47,8 +47,12 @@ Expected<Results> read_stored(const std::string& path);
 Expected<Results> stored_from_text(const std::string& text, const std::string& path);
 
 /// All results below a folder: *.json, without copies. Hidden files
-/// and folders, snapshots and wastebaskets are passed over. Errors name `option`.
-Expected<Results> results_below(const std::string& option, const std::string& folder);
+/// and folders, snapshots and wastebaskets are passed over. Errors name `option`. A folder with
+/// more than `most_others` files that are neither results nor beside or below some, and hardly any
+/// result, is refused (usage).
+inline constexpr std::size_t usual_others = 20000;
+Expected<Results> results_below(const std::string& option, const std::string& folder,
+                                std::size_t most_others = usual_others);
 
 /// Files, which all must be results, and folders. Error (usage): none of them is a result.
 /// `shrink`: takes from each run what nobody needs, before the next one is read.
