@@ -17,7 +17,6 @@
 
 #include "base/environment.h"
 #include "base/forbidden_calls.h"
-#include "base/process_stat.h"
 #include "base/units.h"
 #include "engine/team.h"
 #include "run/runner.h"
@@ -33,26 +32,18 @@ void keep_standard_streams() {
   }
 }
 
-/// What libraries need to start: with less, they and the C library end the process by a signal.
-constexpr std::uint64_t least_address_space = 48 * mib, least_stack = 512 * kib;
+/// With a smaller stack, the start of some commands ends the process by a signal.
+constexpr std::uint64_t least_stack = 128 * kib;
 
-std::optional<Error> lack_of_room() {
-  const auto lacks = [](auto which, std::uint64_t least) {
-    rlimit limit{};
-    return getrlimit(which, &limit) == 0 && limit.rlim_cur < least;
-  };
-  const std::uint64_t needed = mapped_memory().value + least_address_space;
-  const auto error = [](const char* what, const char* letter, std::uint64_t least) {
-    return Error{
-        ErrorKind::resource,
-        fmt::format("the limit of {} (ulimit -{}) leaves too little to start", what, letter),
-        fmt::format("raise `ulimit -{}` to {} or more", letter, least / kib)};
-  };
-  if (lacks(RLIMIT_AS, needed)) return error("address space", "v", needed);
-  if (lacks(RLIMIT_DATA, least_address_space)) return error("data", "d", least_address_space);
-  if (lacks(RLIMIT_STACK, least_stack)) return error("the stack", "s", least_stack);
-  return std::nullopt;
+std::optional<Error> lack_of_stack() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least_stack) return std::nullopt;
+  return Error{ErrorKind::resource, "the limit of the stack (ulimit -s) leaves too little to start",
+               fmt::format("raise `ulimit -s` to {} or more", least_stack / kib)};
 }
+
+/// What ends the process by other exceptions.
+std::terminate_handler terminate_otherwise = nullptr;
 
 /// A destructor of a library that needs memory ends the process where there is none; this says so.
 /// Asks for no memory itself.
@@ -64,12 +55,12 @@ std::optional<Error> lack_of_room() {
   try {
     if (std::current_exception()) std::rethrow_exception(std::current_exception());
   } catch (const std::bad_alloc&) {
-    if (write(STDERR_FILENO, text.data(), text.size()) >= 0) {
-    }
+    (void)!write(STDERR_FILENO, text.data(), text.size());
     _exit(exit_code(ErrorKind::resource));
-  } catch (...) {
+  } catch (...) {  // not of memory
   }
-  std::abort();
+  terminate_otherwise();
+  std::abort();  // as every such handler does
 }
 
 }  // namespace
@@ -78,11 +69,12 @@ int run_program(const std::function<int()>& work) {
   forget_untrusted_environment();
   keep_standard_streams();
   (void)std::signal(SIGPIPE, SIG_IGN);
-  if (const auto lack = lack_of_room()) {
+  if (const auto lack = lack_of_stack()) {
     print_error(*lack);
     return exit_code(lack->kind);
   }
-  (void)std::set_terminate(on_terminate);
+  if (const auto before = std::set_terminate(on_terminate); before != on_terminate)
+    terminate_otherwise = before;
   answer_forbidden_calls();
   undo_openmp_binding();
   try {
