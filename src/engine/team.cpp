@@ -59,10 +59,10 @@ tl::unexpected<Error> too_few(int wanted, int got, int error) {
   }
   problem.hint = "use fewer, or raise `ulimit -u`";
   const auto limit = process_limit(running_system());
-  if (limit && std::cmp_less(limit->left().value, wanted - 1)) {
+  if (limit && std::cmp_less(limit->left(), wanted - 1)) {
     problem.message +=
         fmt::format("; the control group allows {} processes and threads, {} used ({})",
-                    limit->most.value, limit->held().value, limit->source);
+                    limit->most, limit->held(), limit->source);
     problem.hint = "use fewer, or have that limit raised";
     return fail(std::move(problem));
   }

@@ -112,7 +112,8 @@ std::optional<CpuSet> cpuset_of_cgroup(const Tree& tree) {
 
 /// File cache charged to the group of a folder, which can be dropped; version 1 counts the groups
 /// below under "total_...".
-std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bool unified) {
+std::optional<std::uint64_t> group_cache(const Tree& tree, const std::string& folder,
+                                         bool unified) {
   const auto text = tree.text(folder + "/memory.stat");
   if (!text) return std::nullopt;
   const std::string prefix = unified ? "" : "total_";
@@ -121,7 +122,7 @@ std::optional<Bytes> group_cache(const Tree& tree, const std::string& folder, bo
   for (std::string key; words >> key >> value;) {
     if (key == prefix + "active_file" || key == prefix + "inactive_file") sum += value;
   }
-  return Bytes{sum};
+  return sum;
 }
 
 /// A file that sets a limit, and the one that says what is charged to it.
@@ -140,9 +141,9 @@ void add_least(const Tree& tree, const CgroupPlace& place, const std::vector<Lim
       const auto most = tree.number(folder + "/" + most_name);  // "max" is no number: no limit
       if (!most || *most < 0 || *most >= no_limit) continue;
       const auto used = tree.number(folder + "/" + used_name);
-      limit.most = Bytes{static_cast<std::uint64_t>(*most)};
-      limit.used = used && *used >= 0 ? std::optional(Bytes{static_cast<std::uint64_t>(*used)})
-                                      : std::nullopt;
+      limit.most = static_cast<std::uint64_t>(*most);
+      limit.used =
+          used && *used >= 0 ? std::optional(static_cast<std::uint64_t>(*used)) : std::nullopt;
       limit.source = folder + "/" + most_name;
       if (limit.of == Limit::Of::memory && !limit.cache)
         limit.cache = group_cache(tree, folder, place.unified);
@@ -194,10 +195,10 @@ void add_shell_limits(const Tree& tree, std::vector<Limit>& limits) {
       std::istringstream words(line.substr(name.size()));
       std::uint64_t most = 0, kilobytes = 0;
       if (!(words >> most)) continue;  // "unlimited"
-      Limit& limit = limits.emplace_back(Limit{of, Bytes{most}});
+      Limit& limit = limits.emplace_back(Limit{of, most});
       limit.source = source;
       std::istringstream value(value_of(status, used).value_or(""));
-      if (value >> kilobytes) limit.used = Bytes{kilobytes * kib};
+      if (value >> kilobytes) limit.used = kilobytes * kib;
     }
   };
   add(Limit::Of::address_space, "Max address space", "VmSize", "ulimit -v");
@@ -206,6 +207,13 @@ void add_shell_limits(const Tree& tree, std::vector<Limit>& limits) {
   add(Limit::Of::processes, "Max processes", "", "ulimit -u");
   add(Limit::Of::cpu_time, "Max cpu time", "", "ulimit -t");
   add(Limit::Of::file_size, "Max file size", "", "ulimit -f");
+}
+
+/// A run has a thread on each CPU, and its user, or the control group, has other processes. On
+/// nearly every machine `ulimit -u` is far beyond that.
+bool may_stop_runs(const Limit& processes, std::size_t cpus) {
+  constexpr std::uint64_t times = 10;
+  return processes.left() < times * cpus;
 }
 
 /// Whether the process's group, or one above it, has a file that would set a limit.
@@ -299,6 +307,7 @@ std::vector<Limit> read_limits(const Tree& tree) {
   add_huge_pages(tree, limits);
   if (auto processes = process_limit(tree)) limits.push_back(*std::move(processes));
   add_shell_limits(tree, limits);
+  std::ranges::stable_sort(limits, {}, &Limit::of);
   return limits;
 }
 
@@ -344,13 +353,14 @@ Allowance read_allowance(const Tree& tree, const Machine& machine) {
   const auto memory = parse_list<NodeId>(value_of(status, "Mems_allowed_list").value_or(""));
   allowance.memory_nodes = memory && !memory->empty() ? *memory & nodes : nodes;
   for (Limit& limit : read_limits(tree)) {
+    if (limit.of == Limit::Of::processes && !may_stop_runs(limit, all.size())) continue;
     if (limit.of != Limit::Of::memory) {
       allowance.other_limits.push_back(std::move(limit));
       continue;
     }
-    allowance.memory_limit = limit.most;
-    allowance.memory_used = limit.used;
-    allowance.memory_cache = limit.cache;
+    allowance.memory_limit = Bytes{limit.most};
+    if (limit.used) allowance.memory_used = Bytes{*limit.used};
+    if (limit.cache) allowance.memory_cache = Bytes{*limit.cache};
     allowance.memory_limit_source = limit.source;
   }
   for (const CpuQuota& quota : cpu_quotas(tree)) {

@@ -40,7 +40,7 @@ std::vector<Mount> mounts(const Tree& tree);
 std::optional<CpuSet> scheduler_affinity();
 
 /// Limits of memory, of huge pages and of processes (control groups), and those of `ulimit` that
-/// can stop a run: of each the one with least left.
+/// can stop a run, in the order of their kinds: of each the one with least left.
 std::vector<Limit> read_limits(const Tree& tree);
 /// pids.max: how many processes and threads the control group may have.
 std::optional<Limit> process_limit(const Tree& tree);

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +15,10 @@ using ::testing::ElementsAre;
 
 /// "limit of the cgroup 1 GiB, 4 KiB used, 1 KiB cache (FILE)".
 std::string text_of(const Limit& limit) {
-  const auto part = [](const std::optional<Bytes>& bytes, const char* what) {
-    return bytes ? ", " + to_text(*bytes) + what : "";
+  const auto part = [&](const std::optional<std::uint64_t>& amount, const char* what) {
+    return amount ? ", " + limit.text(*amount) + what : "";
   };
-  return name_of(limit) + " " + to_text(limit.most) + part(limit.used, " used") +
+  return name_of(limit) + " " + limit.text(limit.most) + part(limit.used, " used") +
          part(limit.cache, " cache") + " (" + limit.source + ")";
 }
 
@@ -50,9 +51,9 @@ TEST(Limits, OfVersionTwo) {
       ElementsAre("limit of the cgroup 1 GiB, 4 KiB used, 1 KiB cache (" + own + "/memory.high)",
                   "limit of pages of 1 GiB 2 GiB, 1 GiB used (" + own + "/hugetlb.1GB.rsvd.max)",
                   "limit of pages of 2 MiB 0 B, 0 B used (" + own + "/hugetlb.2MB.max)",
-                  "limit of processes 60 B, 58 B used (" + top + "/pids.max)"));
+                  "limit of processes 60, 58 used (" + top + "/pids.max)"));
   EXPECT_EQ(process_limit(Tree(files.root())),
-            (Limit{Limit::Of::processes, Bytes{60}, Bytes{58}, {}, {}, top + "/pids.max"}));
+            (Limit{Limit::Of::processes, 60, 58, {}, {}, top + "/pids.max"}));
 }
 
 TEST(Limits, OfVersionOne) {
@@ -86,10 +87,22 @@ TEST(Limits, OfTheShell) {
       limits_in(files),
       ElementsAre("limit of address space 1 MiB, 512 KiB used (ulimit -v)",
                   "limit of data 2 MiB, 4 KiB used (ulimit -d)",
-                  "limit of processes 100 B (ulimit -u)", "limit of CPU time 60 B (ulimit -t)",
+                  "limit of processes 100 (ulimit -u)", "limit of CPU time 60 s (ulimit -t)",
                   "limit of the size of files 4 KiB (ulimit -f)"));
   files.file("/proc/self/limits", "Max address space         unlimited   unlimited    bytes");
   EXPECT_THAT(limits_in(files), ElementsAre());
+}
+
+TEST(Limits, OfProcessesAreThoseThatMayStopARun) {
+  const testing::RecordedTree files;
+  Machine machine;
+  machine.cpus.resize(2);
+  machine.cpus[1].id = CpuId{1};
+  const auto shown = [&] { return read_allowance(Tree(files.root()), machine).other_limits; };
+  files.file("/proc/self/limits", "Max processes             96365   96365    processes");
+  EXPECT_THAT(shown(), ElementsAre());
+  files.file("/proc/self/limits", "Max processes             19      96365    processes");
+  EXPECT_THAT(shown(), ElementsAre(Limit{Limit::Of::processes, 19, {}, {}, {}, "ulimit -u"}));
 }
 
 }  // namespace

@@ -67,12 +67,18 @@ std::optional<Bytes> NumaNode::room() const {
   return Bytes{memory_free->value + std::min(most, memory_cache.value_or(Bytes{}).value)};
 }
 
-Bytes Limit::held() const {
-  const std::uint64_t all = used.value_or(Bytes{}).value;
-  return Bytes{all - std::min(all, cache.value_or(Bytes{}).value)};
+std::uint64_t Limit::held() const {
+  const std::uint64_t all = used.value_or(0);
+  return all - std::min(all, cache.value_or(0));
 }
 
-Bytes Limit::left() const { return Bytes{most.value - std::min(most.value, held().value)}; }
+std::uint64_t Limit::left() const { return most - std::min(most, held()); }
+
+std::string Limit::text(std::uint64_t amount) const {
+  if (of == Of::processes) return std::to_string(amount);
+  if (of == Of::cpu_time) return std::to_string(amount) + " s";
+  return to_rounded_text(Bytes{amount});
+}
 
 std::string name_of(const Limit& limit) {
   switch (limit.of) {
@@ -90,9 +96,12 @@ std::string name_of(const Limit& limit) {
 
 std::vector<Limit> Allowance::limits() const {
   std::vector<Limit> all;
+  const auto number = [](const std::optional<Bytes>& bytes) {
+    return bytes ? std::optional(bytes->value) : std::nullopt;
+  };
   if (memory_limit)
-    all.push_back({Limit::Of::memory, *memory_limit, memory_used, memory_cache, std::nullopt,
-                   memory_limit_source});
+    all.push_back({Limit::Of::memory, memory_limit->value, number(memory_used),
+                   number(memory_cache), std::nullopt, memory_limit_source});
   all.insert(all.end(), other_limits.begin(), other_limits.end());
   return all;
 }

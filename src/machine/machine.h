@@ -150,14 +150,16 @@ struct PersistentMemory {
 struct Limit {
   enum class Of { memory, huge_pages, address_space, data, processes, cpu_time, file_size };
   Of of = Of::memory;
-  Bytes most = {};                      ///< of `processes` their number, of `cpu_time` seconds
-  std::optional<Bytes> used = {};       ///< of it, by all that share it
-  std::optional<Bytes> cache = {};      ///< of what is used, file cache that can be dropped
-  std::optional<Bytes> page_size = {};  ///< of `huge_pages`
-  std::string source = {};              ///< the file, or "ulimit -v"
+  std::uint64_t most = 0;  ///< bytes; of `processes` a number, of `cpu_time` seconds
+  std::optional<std::uint64_t> used = {};   ///< of it, by all that share it
+  std::optional<std::uint64_t> cache = {};  ///< of what is used, file cache that can be dropped
+  std::optional<Bytes> page_size = {};      ///< of `huge_pages`
+  std::string source = {};                  ///< the file, or "ulimit -v"
   /// Used, and not to be dropped.
-  Bytes held() const;
-  Bytes left() const;
+  std::uint64_t held() const;
+  std::uint64_t left() const;
+  /// So much of what it limits: "2 GiB", "60" processes, "60 s".
+  std::string text(std::uint64_t amount) const;
   /// Of what memory can be asked for; the others stop a run in another way.
   bool is_of_memory() const { return of < Of::processes; }
   friend bool operator==(const Limit&, const Limit&) = default;

@@ -203,7 +203,7 @@ void list_fields(auto& f, Of<Setting> auto& s) {
 
 void list_fields(auto& f, Of<Limit> auto& l) {
   f("of", l.of);
-  f("most", l.most.value);
+  f("most", l.most);
   f("used", l.used);
   f.sparse("page_size", l.page_size);
   f("source", l.source);

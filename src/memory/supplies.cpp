@@ -255,9 +255,9 @@ class Account {
     for (const Limit& limit : limits) {
       if (!limit.is_of_memory()) continue;
       Supply supply{
-          .free = limit.left().value,
-          .text = fmt::format("{}: {} with {} used ({})", name_of(limit), rounded(limit.most.value),
-                              rounded(limit.held().value), limit.source),
+          .free = limit.left(),
+          .text = fmt::format("{}: {} with {} used ({})", name_of(limit), limit.text(limit.most),
+                              limit.text(limit.held()), limit.source),
           .where = "under the " + name_of(limit),
           .has_reserve = true};
       if (limit.of == Limit::Of::memory) {

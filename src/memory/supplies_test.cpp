@@ -181,7 +181,7 @@ TEST(CheckFits, LimitsOfTheShellAreThoseOfEachProcess) {
   Machine machine = three_nodes();
   const std::vector<Region> some{region(700 * mib, "local")};
   for (const auto of : {Limit::Of::address_space, Limit::Of::data}) {
-    machine.allowance.other_limits = {{of, Bytes{gib}, Bytes{200 * mib}, {}, {}, "ulimit -v"}};
+    machine.allowance.other_limits = {{of, gib, 200 * mib, {}, {}, "ulimit -v"}};
     EXPECT_TRUE(check_fits(std::vector<ProcessDemand>{{some}, {some}}, machine));
     const auto two = check_fits(std::vector<ProcessDemand>{{{some[0], some[0]}}}, machine);
     ASSERT_FALSE(two);
@@ -201,13 +201,13 @@ TEST(CheckFits, WhatTheControlGroupAllowsOfAPool) {
   machine.nodes[0].huge_pages = {{Bytes{2 * mib}, 600, 512}};
   const std::string file = "/sys/fs/cgroup/pod/hugetlb.2MB.max";
   machine.allowance.other_limits = {
-      {Limit::Of::huge_pages, Bytes{8 * mib}, Bytes{2 * mib}, {}, Bytes{2 * mib}, file}};
+      {Limit::Of::huge_pages, 8 * mib, 2 * mib, {}, Bytes{2 * mib}, file}};
   EXPECT_EQ(problem({region(6 * mib, "local", PageKind::huge_2m)}, machine), "");
   EXPECT_EQ(problem({region(8 * mib, "local", PageKind::huge_2m)}, machine),
             "pages 2M: 4 pages of 2 MiB are needed, the control group allows 3 (limit of pages of "
             "2 MiB: 8 MiB with 2 MiB used (" +
                 file + "))");
-  machine.allowance.other_limits.front().most = Bytes{0};
+  machine.allowance.other_limits.front().most = 0;
   EXPECT_THAT(page_kind_problem(PageKind::huge_2m, machine, {}, Bytes{2 * mib})->message,
               HasSubstr("the control group allows none (limit of pages of 2 MiB: 0 B"));
   EXPECT_EQ(problem({region(8 * mib, "local")}, machine), "");
@@ -233,7 +233,7 @@ TEST(SizesWithRoom, FollowThePoolsThatThePagesComeFrom) {
 TEST(SizesWithRoom, FollowTheLimitsOfTheShell) {
   Machine machine = three_nodes();
   machine.allowance.other_limits = {
-      {Limit::Of::address_space, Bytes{600 * mib}, Bytes{80 * mib}, {}, {}, "ulimit -v"}};
+      {Limit::Of::address_space, 600 * mib, 80 * mib, {}, {}, "ulimit -v"}};
   EXPECT_EQ(sizes({region(1, "local")}, machine, Bytes{gib}), std::vector{Bytes{256 * mib}});
   EXPECT_EQ(sizes({region(1, "local"), region(1, "bind:1")}, machine, Bytes{gib}),
             std::vector<Bytes>(2, Bytes{128 * mib}));

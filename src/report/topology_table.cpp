@@ -281,22 +281,20 @@ std::string per_cpu_table(const Machine& machine) {
 
 std::string limit_line(const Limit& limit) {
   using Of = Limit::Of;
-  const auto line = [&](const char* what, const std::string& most, const std::string& used) {
-    return fmt::format("  {:<14}{}{} ({})\n", what, most, used.empty() ? "" : ", " + used + " used",
-                       limit.source);
-  };
-  const std::string most = to_rounded_text(limit.most);
-  const std::string number = fmt::format("{}", limit.most.value);
-  if (limit.of == Of::processes)
-    return line("processes", number, limit.used ? fmt::format("{}", limit.used->value) : "");
-  if (limit.of == Of::cpu_time) return line("CPU time", number + " s", "");
-  if (limit.of == Of::file_size) return line("size of files", most, "");
+  const char* what = limit.of == Of::processes   ? "processes"
+                     : limit.of == Of::cpu_time  ? "CPU time"
+                     : limit.of == Of::file_size ? "size of files"
+                                                 : "memory limit";
   const std::string of = limit.of == Of::huge_pages
                              ? " in pages of " + to_text(limit.page_size.value_or(Bytes{}))
                          : limit.of == Of::address_space ? " of address space"
                          : limit.of == Of::data          ? " of data"
                                                          : "";
-  return line("memory limit", most + of, size_or_dash(limit.used));
+  const std::string used = limit.used             ? limit.text(*limit.used)
+                           : limit.is_of_memory() ? unknown
+                                                  : "";
+  return fmt::format("  {:<14}{}{}{} ({})\n", what, limit.text(limit.most), of,
+                     used.empty() ? "" : ", " + used + " used", limit.source);
 }
 
 std::string allowance_text(const Machine& machine) {
@@ -318,9 +316,9 @@ std::string allowance_text(const Machine& machine) {
   text += fmt::format("  memory nodes  {}\n",
                       sized ? counted_list(machine.usable_memory_nodes()) : "unknown");
   const std::vector<Limit> limits = allowance.limits();
-  for (const Limit& limit : limits) text += limit_line(limit);
   if (std::ranges::none_of(limits, &Limit::is_of_memory))
     text += "  memory limit  " + machine.none_or_unknown("memory_limit", "none") + "\n";
+  for (const Limit& limit : limits) text += limit_line(limit);
   if (machine.unread.contains("process_limit"))
     text += "  processes     " + machine.none_or_unknown("process_limit", "") + "\n";
   return text;

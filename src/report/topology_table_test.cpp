@@ -96,10 +96,9 @@ TEST(TopologyTable, WarningsLimitsDevicesAndNotes) {
   machine.settings = {{"smt", "active", "f", "shared caches"}, {"swap", "none", "f", ""}};
   machine.allowance.memory_limit = Bytes{2 * gib};
   machine.allowance.memory_limit_source = "/cg/memory.max";
-  machine.allowance.other_limits = {
-      {Limit::Of::processes, Bytes{60}, Bytes{58}, {}, {}, "/cg/pids.max"},
-      {Limit::Of::cpu_time, Bytes{100}, {}, {}, {}, "ulimit -t"},
-      {Limit::Of::file_size, Bytes{mib}, {}, {}, {}, "ulimit -f"}};
+  machine.allowance.other_limits = {{Limit::Of::processes, 60, 58, {}, {}, "/cg/pids.max"},
+                                    {Limit::Of::cpu_time, 100, {}, {}, {}, "ulimit -t"},
+                                    {Limit::Of::file_size, mib, {}, {}, {}, "ulimit -f"}};
   machine.allowance.cpu_quota = 1.5;
   machine.allowance.cpu_quota_source = "/cg/cpu.max";
   machine.isolated_cpus = CpuSet{CpuId{1}};
