@@ -62,9 +62,6 @@ Error leftover_error(const CLI::App& app, const std::vector<std::string>& leftov
   if (word == "--time" && app.get_option_no_throw("--repeats") != nullptr)
     return {ErrorKind::usage, "unknown option '--time'", "--repeats says how many rounds it runs",
             of};
-  if (word == "--dry-run" && !has_commands)
-    return {ErrorKind::usage, "unknown option '--dry-run'",
-            "commands that measure have it, and advise and exec", of};
   return {ErrorKind::usage, fmt::format("unknown {} '{}'", what, word),
           close.empty() ? "" : fmt::format("did you mean {}?", close), of,
           close.empty() ? fmt::format("see `{} --help`", command_of(app)) : ""};
@@ -78,7 +75,6 @@ void RunParser::add_to(CLI::App& app) {
   common_.add_to(app, benchmark_, without);
   for (const Refusal& one : benchmark_.options.refused)
     if (!one.several) app.get_option(one.option)->group("");
-  check_flags(app);
   app.allow_extras();
 }
 
@@ -100,6 +96,7 @@ Expected<ParsedRun> parse_run(const std::string& name, const std::vector<std::st
     app.name(name);
     RunParser parser(std::move(benchmark));
     parser.add_to(app);
+    check_flags(app);
     try {
       // CLI11 takes the words from the back.
       app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

@@ -206,7 +206,7 @@ Command advise_command() {
       .name = "advise",
       .summary = "find a program's fastest placement by running it",
       .listing = {Topic::place},
-      .description = "The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...]",
+      .description = "The program follows: numatlas advise --time 10m -- PROGRAM [ARGUMENTS...].",
       .examples = {{"What the survey of this machine suggests, within ten minutes",
                     "numatlas advise --atlas report/survey.json --time 10m -- ./program input.dat"},
                    {"How it takes a load on its memory, and its pages on a second one",

@@ -344,18 +344,19 @@ Start declare_exec(CLI::App& app, const CommandLine& line) {
 }  // namespace
 
 Command exec_command() {
-  return {
-      .name = "exec",
-      .summary = "run a program with a given CPU and memory placement",
-      .listing = {Topic::place},
-      .description = "The program follows: numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...]",
-      .examples = {{"All threads and all memory on node 1",
-                    "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
-                   {"Four ranks, two on the memory of each node",
-                    "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}},
-      .has_program = true,
-      .declare = declare_exec,
-      .exit_codes = "those of the program"};
+  return {.name = "exec",
+          .summary = "run a program with a given CPU and memory placement",
+          .listing = {Topic::place},
+          .description =
+              "The program follows: "
+              "numatlas exec --memory bind:0 -- PROGRAM [ARGUMENTS...].",
+          .examples = {{"All threads and all memory on node 1",
+                        "numatlas exec --cpus node:1 --memory bind:1 -- ./program"},
+                       {"Four ranks, two on the memory of each node",
+                        "mpirun -n 4 numatlas exec --memory each:0,0,1,1 -- ./program"}},
+          .has_program = true,
+          .declare = declare_exec,
+          .exit_codes = "those of the program"};
 }
 
 }  // namespace numatlas

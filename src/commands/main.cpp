@@ -142,7 +142,6 @@ void declare_options(CLI::App& app, std::vector<Command>& commands, const Comman
     sub.footer(command.description + codes);
     add_examples(sub, command.examples);
     command.start = command.declare(sub, line);
-    check_flags(sub);
   }
 }
 
@@ -185,6 +184,7 @@ int run(std::vector<std::string> words) {
   if (const auto error = become_external_command(app, words)) return end_with(*error);
   const CommandLine line = split(words, commands);
   declare_options(app, commands, line);
+  check_flags(app);
   try {
     app.parse(words_to_parse(line));
   } catch (const CLI::Success& success) {

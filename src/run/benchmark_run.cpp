@@ -90,17 +90,19 @@ BenchmarkRun::BenchmarkRun(SessionState& state, const Benchmark& benchmark,
       progress_(root() && !options.quiet, weights(), root() ? hooks.progress : nullptr) {
   progress_.limit(std::chrono::duration<double>(options.time_of_run()).count(),
                   options.time_of_all || options.limit.count() > 0);
+  keep_only(setup_, [](const PlannedCase& one) { return !one.later; });
 }
 
 std::vector<double> BenchmarkRun::weights() const {
-  std::vector<double> weights;
+  std::vector<double> weights, of_later;
   for (const PlannedCase& planned : setup_.plan) {
     // Building and proving 1 GiB of chain takes longer than measuring.
     double most = 0;
     for (const Flow& flow : planned.scenario.flows)
       most = std::max(most, static_cast<double>(flow.region.bytes.value));
-    weights.push_back(1 + 4 * most / gib);
+    (planned.later ? of_later : weights).push_back(1 + 4 * most / gib);
   }
+  weights.insert(weights.end(), of_later.begin(), of_later.end());
   return weights;
 }
 

@@ -64,6 +64,8 @@ void check_flags(CLI::App& app) {
   for (CLI::Option* option :
        app.get_options([](const CLI::Option* one) { return one->get_items_expected_max() == 0; }))
     option->check(CLI::Validator(check, ""));
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    check_flags(*command);
 }
 
 CLI::Option* add_quiet(CLI::App& app, bool& quiet) {

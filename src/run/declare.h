@@ -58,7 +58,8 @@ const Error* value_error(const CLI::ParseError& error);
 /// The text of an option that the command line gives; else `usual`.
 std::string text_of(const CLI::App& app, const std::string& option, const std::string& usual);
 
-/// All flags of `app` stand alone or are given `true` or `false`; any other value is an error.
+/// All flags of `app` and of its commands stand alone or are given `true` or `false`; any other
+/// value is an error.
 void check_flags(CLI::App& app);
 
 /// -q, of every command that tells how it goes on, or may be called as those are.

@@ -139,7 +139,7 @@ std::string skip_text(const Error& skip) {
   return is_about(skip, "--pages") ? with_hint(full_text(skip), skip) : full_text(skip);
 }
 
-std::string plan_text(const Setup& setup, const RunOptions& options) {
+std::string plan_text(const Setup& setup, const RunOptions& options, bool with_time) {
   if (options.format == "json") {
     json plan = plan_json(setup);
     if (!options.placement_notes.empty()) plan["placement"] = options.placement_notes;
@@ -160,7 +160,7 @@ std::string plan_text(const Setup& setup, const RunOptions& options) {
   for (const std::string& note : options.placement_notes) text += note + "\n";
   const std::string time =
       time_text(time_of(setup, options), options, may_end_early(options, setup.machines));
-  if (!time.empty()) text += "time: " + time + "\n";
+  if (with_time && !time.empty()) text += "time: " + time + "\n";
   text += count_text(setup.plan.size(), "case") + ":\n";
   std::size_t width = 28;
   constexpr std::size_t widest = 60;

@@ -24,8 +24,9 @@ Progress::Progress(bool shown, std::vector<double> weights,
 
 Progress::~Progress() { clear(); }
 
-void Progress::expect(std::vector<double> weights) {
-  weights_ = std::move(weights);
+void Progress::expect(const std::vector<double>& weights) {
+  weights_.resize(std::max(weights_.size(), weights.size()));
+  std::ranges::copy(weights, weights_.begin());
   total_weight_ = std::accumulate(weights_.begin(), weights_.end(), 0.0);
 }
 

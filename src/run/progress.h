@@ -25,8 +25,8 @@ class Progress final : public ProgressListener {
     limit_ = seconds;
     limit_is_of_all_ = of_all;
   }
-  /// More scenarios than were known at first: the weights of all.
-  void expect(std::vector<double> weights);
+  /// The weights of the scenarios that are known now. Those that were expected after them stay.
+  void expect(const std::vector<double>& weights);
   void begin(std::size_t scenario) { current_ = scenario; }
   /// A scenario has been measured for this part (0 to 1) of what it takes at most.
   void advance(std::size_t scenario, double part);

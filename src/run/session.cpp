@@ -244,7 +244,6 @@ Expected<void> Session::run_batch(BenchmarkRun& run) {
 
 Expected<void> Session::add(const Benchmark& benchmark, const RunOptions& run_options,
                             const RunHooks& hooks, Setup setup, Seconds share) {
-  keep_only(setup, [](const PlannedCase& one) { return !one.later; });
   runs_.push_back(std::make_unique<BenchmarkRun>(state_, benchmark, run_options, hooks,
                                                  std::move(setup), share));
   BenchmarkRun& run = *runs_.back();

@@ -56,7 +56,7 @@ TimeNeeded time_of(const Setup& setup, const RunOptions& options);
 /// The plan as JSON: workers, scenarios with their flows, warnings.
 nlohmann::json plan_json(const Setup& setup);
 
-/// The plan for people, or as JSON.
-std::string plan_text(const Setup& setup, const RunOptions& options);
+/// The plan for people, or as JSON. `with_time`: false of a plan whose time is said beside it.
+std::string plan_text(const Setup& setup, const RunOptions& options, bool with_time = true);
 
 }  // namespace numatlas

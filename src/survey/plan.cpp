@@ -95,7 +95,7 @@ Expected<SurveyItem> thinned(SurveyItem item, const std::vector<std::string>& wo
   item.left_out = std::move(rest.text);
   if (!options.dry_run) return item;
   keep_only(setup, [&](const PlannedCase& one) { return stays(one, item.kept); });
-  item.plan = plan_text(setup, parsed.options);
+  item.plan = plan_text(setup, parsed.options, false);
   return item;
 }
 

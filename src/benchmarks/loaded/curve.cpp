@@ -269,7 +269,7 @@ std::vector<Fact> facts_of(const CaseGroup& curve, std::set<const Case*>& told_i
     if (!cache_text(*one).empty()) continue;
     const auto latency = host_estimate_of(*one, "latency");
     if (load == idle_load && told_idle.insert(one).second) idle = latency;
-    if (load == "50%" && reached_its_rate(*one)) half = latency;
+    if (load == part_load(50) && reached_its_rate(*one)) half = latency;
     if (load == peak_load) peak = latency;
     if (load == peak_load) most = host_estimate_of(*one, "bandwidth_sum");
     if (const auto its = estimate_of(*one, at_80_percent)) at_80 = its;
@@ -340,6 +340,8 @@ std::optional<Knee> knee_of(std::span<const LoadedPoint> points) {
   found.latency = best.of[0] + best.of[1] * best.knee;
   return found;
 }
+
+std::string part_load(int percent) { return fmt::format("{}%", percent); }
 
 void order_by_load(RunReport& report, const std::vector<std::string>& labels) {
   std::vector<std::vector<std::string>> curves;  // in the order of the plan

@@ -35,6 +35,8 @@ std::optional<Knee> knee_of(std::span<const LoadedPoint> points);
 
 /// The label `load` of the points without a load, and with all that there is.
 inline constexpr const char *idle_load = "idle", *peak_load = "peak";
+/// That of the points with a part of it: "50%".
+std::string part_load(int percent);
 /// What the points of a curve have alike.
 inline const std::vector<std::string> curve_of_cpus{"pages", "cpu_node", "memory_node",
                                                     "load_kernel"},

@@ -290,8 +290,6 @@ AxisValue value_of(const CurvePoint& point, const std::string& word) {
 
 const std::vector<std::string> load_labels{"cpu_node", "memory_node", "load", "load_kernel"};
 
-std::string percent_text(int percent) { return fmt::format("{}%", percent); }
-
 /// Of each curve the chase alone, the rates that are known, and the peak; without rates also its
 /// parts, which follow from it.
 Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& input) {
@@ -305,7 +303,7 @@ Expected<std::vector<AxisValue>> loads(const Options& own, const PlanInput& inpu
       loads.push_back(value_of({curve, kernel}, peak_load));
       for (const int percent : percents) {
         if (!own.rates.empty()) break;
-        loads.push_back(value_of({curve, kernel}, percent_text(percent)));
+        loads.push_back(value_of({curve, kernel}, part_load(percent)));
         loads.back().later = true;
       }
     }
@@ -373,7 +371,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const PlanInput& input
         for (const int percent : percents)
           more.push_back(
               {pages,
-               {value_of({curve, kernel, *sum->value() * percent / 100}, percent_text(percent))}});
+               {value_of({curve, kernel, *sum->value() * percent / 100}, part_load(percent))}});
       },
       input.pages, *all, own.given->choices);
   return more;

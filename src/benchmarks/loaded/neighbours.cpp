@@ -149,8 +149,6 @@ void for_each_load(const Options& own, const GivenAxes& given, const PlanInput& 
   }
 }
 
-std::string percent_text(int percent) { return fmt::format("{}%", percent); }
-
 /// Each load by itself, and each victim idle and under all of it; then under parts of it, which
 /// follow from what the load reached by itself.
 Expected<std::vector<AxisValue>> settings(const Options& own, const Pairs& pairs,
@@ -164,7 +162,7 @@ Expected<std::vector<AxisValue>> settings(const Options& own, const Pairs& pairs
       all.push_back(value_of(setting, full_load));
       for (const int percent : percents) {
         if (own.gpu) break;
-        parts.push_back(value_of(setting, percent_text(percent)));
+        parts.push_back(value_of(setting, part_load(percent)));
         parts.back().later = true;
       }
       setting.measured = "";
@@ -184,7 +182,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
   std::vector<LaterCase> more;
   const auto all = victims(own, pairs, input);
   const auto nodes = loaded_nodes(own, input);
-  const std::string first = percent_text(percents.front());
+  const std::string first = part_load(percents.front());
   const bool refined = std::ranges::any_of(
       report.cases, [&](const Case& one) { return label_of(one, "load") == first; });
   if (!all || !nodes || refined || own.gpu) return more;
@@ -201,7 +199,7 @@ std::vector<LaterCase> parts_of_peaks(const Options& own, const Pairs& pairs,
           if (!peak || find(pages, setting, full_load) == nullptr) return;
           for (const int percent : percents) {
             setting.rate = peak->value * percent / 100;
-            more.push_back({pages, {value_of(setting, percent_text(percent))}});
+            more.push_back({pages, {value_of(setting, part_load(percent))}});
           }
         });
       },
