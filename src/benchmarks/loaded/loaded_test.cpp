@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ranges>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
