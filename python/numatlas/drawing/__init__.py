@@ -4,11 +4,11 @@ from numatlas.drawing.atlas import atlas
 from numatlas.drawing.bars import bars
 from numatlas.drawing.curves import curves
 from numatlas.drawing.fleet import fleet
-from numatlas.drawing.matrix import matrix
+from numatlas.drawing.matrix import Ends, matrix
 from numatlas.drawing.shapes import Drawing
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Matrix
 
-Ends = tuple[float, float] | None
+__all__ = ["Ends", "drawn"]
 
 
 def drawn(figure: Figure, wide: float, ends: Ends = None, mode: str = "") -> Drawing:

@@ -33,6 +33,7 @@ MOST_CELLS, FEW_COLUMNS = 1200, 8
 #: Colours of the ramp below, and its units.
 RAMP, RAMP_WIDE = 24, 100.0
 
+#: Ends of a scale of colours; None: its own.
 Ends = tuple[float, float] | None
 #: Words of cells, their size, and whether they have intervals.
 CellWords = tuple[dict[tuple[int, int], str], float, bool]

@@ -11,6 +11,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from numatlas.drawing import Ends
 from numatlas.facts import metrics
 from numatlas.figures import figures_of
 from numatlas.figures.fleet import NONE_JUDGED
@@ -42,7 +43,7 @@ class Panel:
     file: str  #: how the page calls the file
     identity: str  #: of its element
     others: list[str] = field(default_factory=list)  #: files that hold the very same
-    ends: tuple[float, float] | None = None  #: of the colours of its group
+    ends: Ends = None  #: of the colours of its group
 
     @property
     def sort(self) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from numatlas.drawing import drawn
+from numatlas.drawing import Ends, drawn
 from numatlas.figures.fleet import judged_hosts, summaries
 from numatlas.figures.model import Atlas, Bars, Curves, Figure, Fleet, Listing, Matrix
 from numatlas.report.svg import svg
@@ -34,7 +34,7 @@ def is_drawn(figure: Figure) -> bool:
     return not alone and not isinstance(figure, Listing)
 
 
-def drawing_of(figure: Figure, ends: tuple[float, float] | None = None, mode: str = "") -> Markup:
+def drawing_of(figure: Figure, ends: Ends = None, mode: str = "") -> Markup:
     """Its picture. `ends`: of the colours of maps that stand side by side; `mode`: what an atlas shows."""
     half = is_narrow(figure) or isinstance(figure, Atlas | Bars)
     wide = HALF if half else ALL
