@@ -225,6 +225,7 @@ class Survey {
   std::vector<std::string> failed_checks_;  ///< of the quick part of selftest; on rank 0
   bool earlier_ = false;                    ///< the folder has the results of an earlier survey
   std::string kept_;                        ///< the file that these are kept in meanwhile
+  std::vector<std::string> earlier_names_;  ///< of its benchmarks
   bool folder_begun_ = false;               ///< it has those of this one
 };
 
@@ -272,7 +273,8 @@ Expected<void> Survey::prepare() {
 /// the earlier one has. It stays where this program is killed.
 Expected<void> Survey::keep_earlier() {
   const json earlier = stored_survey(path("survey.json"));
-  if (record_.options.force || only_there(earlier, {}).empty()) return {};
+  earlier_names_ = only_there(earlier, {});
+  if (record_.options.force || earlier_names_.empty()) return {};
   std::string name = "earlier";
   if (const auto started = earlier.find("started");
       started != earlier.end() && started->is_string())
@@ -291,9 +293,8 @@ Expected<void> Survey::keep_earlier() {
 /// Removes that copy where this survey has results of the same benchmarks, else says what it has.
 std::string Survey::drop_earlier() {
   if (kept_.empty()) return "";
-  std::vector<std::string> names;
-  for (const RunReport& report : record_.reports) names.push_back(name_in_survey(report));
-  const auto lost = only_there(stored_survey(kept_), names);
+  std::vector<std::string> lost = earlier_names_;
+  for (const RunReport& report : record_.reports) std::erase(lost, name_in_survey(report));
   std::error_code ignored;
   if (lost.empty()) {
     fs::remove(kept_, ignored);
